@@ -1,0 +1,95 @@
+"""The inside of one kernel: assignments, stores, checks and loops in program order.
+
+The same shape serves Triton (`code/triton_body.py`) and C++ (`code/cpp_body.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aoti_logs.code.expr import Expr
+
+
+@dataclass(frozen=True)
+class Param:
+    """A formal parameter. `dtype` is as written in the kernel (`*i64`, `const int64_t*`)."""
+
+    name: str
+    dtype: str
+    pointer: bool
+
+
+@dataclass(frozen=True)
+class Assign:
+    """`target = value`. `scope` is the path of block numbers around it (a value is visible in its
+    own block and the blocks inside); a C++ kernel reuses names such as `tmp0` in sister blocks.
+    """
+
+    target: str
+    value: Expr
+    line: int
+    scope: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Store:
+    """A write to memory through a pointer parameter; `atomic` for atomic adds and the like."""
+
+    ptr: str
+    index: Expr
+    value: Expr
+    line: int
+    atomic: bool = False
+    scope: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """A bounds check: `message` is what it prints, `condition` what it tests, `mask` the part that
+    excuses lanes which are switched off.
+    """
+
+    message: str
+    condition: Expr
+    line: int
+    mask: Expr | None = None
+    scope: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop or the implicit loop of a Triton index: `var` runs from `start` to `stop` (excluded)."""
+
+    var: str
+    start: Expr
+    stop: Expr | None
+    line: int
+    scope: tuple[int, ...] = ()
+
+
+Statement = Assign | Store | Check | Loop
+
+
+@dataclass(frozen=True)
+class Body:
+    """One kernel's body. Line numbers are those of the source that the kernel stands in.
+
+    `unread` holds (line, text) of statements that could not be taken apart: a slice that would
+    have to pass one of them says so instead of guessing.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    statements: tuple[Statement, ...]
+    unread: tuple[tuple[int, str], ...] = ()
+
+    def param(self, name: str) -> Param | None:
+        """Return the parameter of that name."""
+        return next((p for p in self.params if p.name == name), None)
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The bounds checks in program order."""
+        return tuple(s for s in self.statements if isinstance(s, Check))

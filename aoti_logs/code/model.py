@@ -1,0 +1,212 @@
+"""The compiled model as data: what a wrapper says about inputs, sizes, kernels and launches.
+
+One `CompiledModel` a generated wrapper, whichever language it is in and wherever it was found
+(file, package, trace, TORCH_LOGS text). Line numbers are those of `source`; quote them through
+`source.place(line)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.body import Param
+
+if TYPE_CHECKING:
+    from aoti_logs.code.expr import Expr
+    from aoti_logs.sources.source import Source
+
+
+class Backend(StrEnum):
+    """Which language a kernel's body is in."""
+
+    TRITON = "triton"
+    CPP = "cpp"
+    EXTERN = "extern"
+    """A call into ATen or a library: there is no body."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel definition.
+
+    `line` to `end_line` are the lines of the definition in `source`; for Triton they hold the text
+    of the kernel file (`first_line` is where line 1 of that file would be, so that line n of the
+    cache's `.py` is line `first_line + n - 1` here). `path` is the cache file that the code names,
+    if it does. `asserts` are (line, message) of the bounds checks in it, found by text only.
+    """
+
+    name: str
+    backend: Backend
+    source: Source
+    line: int
+    end_line: int
+    params: tuple[Param, ...] = ()
+    first_line: int = 1
+    path: str | None = None
+    asserts: tuple[tuple[int, str], ...] = ()
+
+
+class ArgumentKind(StrEnum):
+    """What a launch gives for a parameter."""
+
+    BUFFER = "buffer"
+    INPUT = "input"
+    CONSTANT = "constant"
+    SIZE = "size"
+    LITERAL = "literal"
+    EXPRESSION = "expression"
+    OTHER = "other"
+    """Streams, grids, null pointers and whatever else only the launcher needs."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One actual argument bound to its parameter.
+
+    `name` is the variable behind casts and views (`arg1_1`, `buf0`, `emb_weight`, `s70`), None for
+    literals and expressions of several names; `text` is the argument as written.
+    """
+
+    position: int
+    param: str | None
+    text: str
+    kind: ArgumentKind
+    name: str | None = None
+    value: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel launch or extern call, in program order (`index` from 0, calls of all kinds counted)."""
+
+    index: int
+    kernel: str
+    backend: Backend
+    line: int
+    text: str
+    arguments: tuple[Argument, ...]
+    checked: bool = True
+    """False for a shim call whose error code the generated code ignores."""
+    handle: int | None = None
+    """Provenance debug handle (`kernel:3`), torch 2.9+ with provenance on."""
+    source_nodes: tuple[str, ...] = ()
+    """Names from `Topologically Sorted Source Nodes: [...]` above the launch."""
+    stack: str | None = None
+    """Python stack from a `KernelContextGuard`, if the wrapper has one."""
+    outputs: tuple[str, ...] = ()
+    """Buffers that this call defines or writes, as far as the wrapper alone can tell (`out=`,
+    `&buf2_handle`, `auto buf1 = ...`); for fused kernels known from the kernel's body instead."""
+
+
+@dataclass(frozen=True)
+class ModelInput:
+    """A run-time input: index in the caller's list, name in the generated code."""
+
+    index: int
+    name: str
+    line: int
+    unpack_line: int | None = None
+    scalar: bool = False
+    """True for a symint input of torch.compile (`arg0_1` that only carries `s70`)."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A weight, buffer or folded constant. `fqn` is the module path (`emb.weight`)."""
+
+    index: int
+    name: str
+    fqn: str | None
+    dtype: str | None
+    shape: tuple[int, ...] | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """Where a size symbol gets its value: a dimension of a tensor, another symbol (alias), an
+    expression, a scalar input, or data (unbacked).
+    """
+
+    symbol: str
+    line: int
+    text: str
+    tensor: str | None = None
+    dim: int | None = None
+    stride: bool = False
+    alias_of: str | None = None
+    value: Expr | None = None
+    unbacked: bool = False
+
+
+class CheckKind(StrEnum):
+    """What a run-time input check compares."""
+
+    DTYPE = "dtype"
+    MIN = "min"
+    MAX = "max"
+    EQUAL = "equal"
+    STRIDE = "stride"
+    DEVICE = "device"
+    SIZE_STRIDE = "size_stride"
+    RUNTIME_ASSERT = "runtime_assert"
+
+
+@dataclass(frozen=True)
+class InputCheck:
+    """One comparison of `check_input_N`, `__check_inputs_outputs` or an assert in the wrapper.
+
+    `gated`: the code runs it only when AOTI_RUNTIME_CHECK_INPUTS is set (torch 2.7+).
+    """
+
+    kind: CheckKind
+    tensor: str
+    input_index: int | None
+    dim: int | None
+    expected: str
+    line: int
+    gated: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer's birth or rename.
+
+    `shape` and `stride` are element texts (`s95`, `16L`). `alias_of` is the older name whose memory
+    it takes over (reuse) or looks into (`view` is then True).
+    """
+
+    name: str
+    line: int
+    shape: tuple[str, ...] | None = None
+    stride: tuple[str, ...] | None = None
+    dtype: str | None = None
+    device: str | None = None
+    alias_of: str | None = None
+    view: bool = False
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """Everything that one generated wrapper says, and the kernels that belong to it."""
+
+    source: Source
+    flavour: str
+    """`aoti_cpp`, `jit_python` or `jit_cpp` (torch.compile with cpp_wrapper)."""
+    devices: tuple[str, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    inputs: tuple[ModelInput, ...] = ()
+    constants: tuple[Constant, ...] = ()
+    sizes: tuple[Size, ...] = ()
+    checks: tuple[InputCheck, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    outputs: tuple[str, ...] = ()
+    """Names returned, in order."""
+    kernel_files: tuple[str, ...] = field(default=())
+    """Base names of kernel files that the wrapper or kernel file names as belonging together."""
+    unread: tuple[tuple[int, str], ...] = ()
+    """(line, text) of statements of the entry function that no form fits."""

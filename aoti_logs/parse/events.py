@@ -1,0 +1,267 @@
+"""What a run printed, as typed events with the span that proves each.
+
+`parse/log.py` makes them from the text of a log; tables and rules only read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aoti_logs.sources.source import Span
+
+
+class AssertionForm(StrEnum):
+    """Which program printed a failed bounds check."""
+
+    CUDA = "cuda"
+    """``FILE:LINE: FUNC: block: [..], thread: [..] Assertion `TEXT` failed.`` (Triton and ATen on NVIDIA)."""
+    HIP = "hip"
+    """`device assertion failed: 'TEXT', in FUNC at FILE:LINE` (Triton on AMD)."""
+    XPU = "xpu"
+    """``FILE:LINE: FUNC: global id: [..], local id: [..] Assertion `TEXT` failed`` (SYCL)."""
+    CPU = "cpu"
+    """`index out of bounds: TEXT` as the text of a C++ exception."""
+
+
+@dataclass(frozen=True)
+class AssertionText:
+    """The condition of an assertion, taken apart by `grammars/assertion.lark`.
+
+    `full` is the condition as printed (`0 <= tmp4 < ks0`); `operand_name` the variable in the
+    operand when the operand is an expression (`tl.broadcast_to(tmp26, [XBLOCK])`).
+    """
+
+    full: str
+    operand: str | None
+    operand_name: str | None
+    lower: str | None
+    bound: str | None
+    bound_kind: str | None
+    """`literal`, `symbol`, `symbolic_expr` or None (one-sided without an upper bound)."""
+    bound_value: int | None
+    bound_symbols: tuple[str, ...] = ()
+
+    @property
+    def one_sided(self) -> bool:
+        """True when only one end is tested."""
+        return (self.lower is None) != (self.bound is None)
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """One distinct failed assertion: all lines that differ only in block and thread.
+
+    A storm of a million lines is one of these. `blocks` and `threads` hold the distinct triples
+    in order of first appearance, at most `aoti_logs.parse.assertion.KEEP` of them; the counts are
+    always exact. `text` is None for asserts that are not index checks of generated code
+    (`condition` is then all there is). `glued` when other output stands on the same line.
+    """
+
+    form: AssertionForm
+    message: str
+    """The whole asserted text, `index out of bounds: 0 <= tmp4 < ks0`."""
+    text: AssertionText | None
+    file: str | None
+    line: int | None
+    function: str | None
+    count: int
+    first: Span
+    last: Span
+    spans: tuple[Span, ...]
+    """Runs of consecutive assertion lines of this kind; together they hold every line of it."""
+    rank: int | None = None
+    n_blocks: int = 0
+    n_threads: int = 0
+    """Distinct (block, thread) pairs."""
+    blocks: tuple[tuple[int, int, int], ...] = ()
+    threads: tuple[tuple[int, int, int], ...] = ()
+    glued: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One C++ stack frame. `symbol` is None where the printer knew none.
+
+    `line` is a source line only; a number that is a byte offset is in `offset`.
+    """
+
+    number: int
+    symbol: str | None
+    file: str | None
+    line: int | None
+    library: str | None
+    offset: int | None
+    address: int | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A C++ stack: c10 `frame #N`, `C++ CapturedTraceback`, gdb. `omitted`: Python frames left out."""
+
+    format: str
+    """`c10`, `captured_traceback` or `gdb` (more forms later)."""
+    frames: tuple[Frame, ...]
+    span: Span
+    omitted: bool = False
+
+
+@dataclass(frozen=True)
+class RaisedFrom:
+    """`Exception raised from FUNCTION at FILE:LINE`."""
+
+    function: str
+    file: str
+    line: int
+    span: Span
+
+
+class ErrorForm(StrEnum):
+    """How an error reached the log."""
+
+    AOTI_ERROR = "aoti_error"
+    """`Error: TEXT` that the AOTI runtime prints to stderr before it returns a code."""
+    PYTHON = "python"
+    """The last line(s) of a Python traceback, `RuntimeError: TEXT`."""
+    TERMINATE = "terminate"
+    """`terminate called after throwing an instance of ...` and its `what():`."""
+    CUDA = "cuda"
+    """A CUDA/HIP error text outside a Python traceback (`Failed to destroy CUDA event ...`)."""
+    SIGNAL = "signal"
+    """`Aborted (core dumped)`, `Fatal Python error: ...`, gdb's `received signal`."""
+    WARNING = "warning"
+    """A warning that explains something (`[WARNING] ...`, glog W lines)."""
+    SHIM = "shim"
+    """`CALL(...) API call failed at FILE, line N` and glog/c10 `Exception in aoti_torch: ...`."""
+
+
+@dataclass(frozen=True)
+class ErrorText:
+    """One error as printed.
+
+    `message` is the first line without its prefix; `text` everything that belongs to it.
+    `exception_type` as printed (`RuntimeError`, `torch.AcceleratorError`, `c10::Error`).
+    `call` and `call_file`, `call_line` are those of an `API call failed at` text.
+    """
+
+    form: ErrorForm
+    message: str
+    span: Span
+    exception_type: str | None = None
+    raised_from: RaisedFrom | None = None
+    stack: Stack | None = None
+    assertion: Assertion | None = None
+    call: str | None = None
+    call_file: str | None = None
+    call_line: int | None = None
+    cuda_error: str | None = None
+    """`cudaErrorAssert`, ... where named or known from the text."""
+    signal: str | None = None
+    rank: int | None = None
+    python_frames: tuple[PythonFrame, ...] = ()
+
+
+@dataclass(frozen=True)
+class PythonFrame:
+    """One frame of a Python traceback, outermost first."""
+
+    file: str
+    line: int
+    function: str
+    code: str | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class Dump:
+    """One record of the intermediate value printer (AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER).
+
+    `phase` is `inputs`, `before_launch` or `after_launch`; `form` is `cpp` (tensor block),
+    `cpp_scalar`, `python` or `names` (mode 3). `min`, `max`, `mean` are as printed: integer tensors
+    went through float32, so above 2**24 they are rounded. `complete` is False for a block that
+    ends early (the process died while printing).
+    """
+
+    form: str
+    phase: str
+    kernel: str | None
+    argument: str | None
+    span: Span
+    dtype: str | None = None
+    device: str | None = None
+    shape: tuple[int, ...] | None = None
+    stride: tuple[int, ...] | None = None
+    numel: int | None = None
+    mean: float | None = None
+    min: float | None = None
+    max: float | None = None
+    value: str | None = None
+    """The value of a scalar or the printed elements of a small tensor, as text."""
+    complete: bool = True
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """One message with a TORCH_LOGS/glog prefix; its lines are joined, the prefix taken off.
+
+    `lines` are the line numbers in the source of each line of `text`.
+    """
+
+    level: str
+    time: str
+    process: int
+    module: str
+    module_line: int
+    compile_id: str | None
+    artifact: str | None
+    rank: int | None
+    text: str
+    lines: tuple[int, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Note:
+    """A line that tells something about the run itself: the command that started it and the
+    environment given there (`$ A=1 python serve.py`), an exit code, a shape printed by the caller.
+
+    `kind` is `command`, `exit` or `shapes`; `facts` are plain (key, value) pairs.
+    """
+
+    kind: str
+    span: Span
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Unparsed:
+    """Bytes that no reader claimed, or that one expected and could not read."""
+
+    span: Span
+    expected: str
+    """What was expected there; `text` for free text, which is nobody's format."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A claimed range of bytes and what it is; records and `Unparsed` rows partition a source."""
+
+    kind: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class LogEvents:
+    """Everything found in one log."""
+
+    records: tuple[Record, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
+    errors: tuple[ErrorText, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+    dumps: tuple[Dump, ...] = ()
+    messages: tuple[LogLine, ...] = ()
+    notes: tuple[Note, ...] = ()
+    unparsed: tuple[Unparsed, ...] = field(default=())

@@ -1,0 +1,208 @@
+"""One input as bytes that stay where they are, with lines counted only when somebody quotes one."""
+
+from __future__ import annotations
+
+import bisect
+import mmap
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_BLOCK = 1 << 18
+
+
+class Kind(StrEnum):
+    """What a source is, told from its content, never from its name alone."""
+
+    LOG = "log"
+    """Text that a run printed: stdout, stderr, both mixed, TORCH_LOGS lines among them."""
+    TORCH_TRACE = "torch_trace"
+    """A raw TORCH_TRACE / TORCH_DTRACE log."""
+    WRAPPER_CPP = "wrapper_cpp"
+    """AOTInductor's C++ wrapper; before torch 2.7 the CPU kernels are in the same file."""
+    KERNEL_CPP = "kernel_cpp"
+    """C++ kernels without a wrapper: `<hash>.kernel.cpp`, `<hash>.main.cpp` of torch.compile."""
+    OUTPUT_CODE = "output_code"
+    """The Python wrapper that torch.compile generates (`output_code.py`)."""
+    TRITON_KERNEL = "triton_kernel"
+    """One Triton kernel as a Python file of the inductor cache."""
+    PACKAGE = "package"
+    """A .pt2 archive."""
+    KERNEL_INFORMATION = "kernel_information"
+    """`kernel_information.json`, or the trace artifact `inductor_provenance_tracking_kernel_stack_traces`."""
+    PROVENANCE = "provenance"
+    """`inductor_provenance_tracking_node_mappings`."""
+    GRAPH = "graph"
+    """An FX graph as readable Python (trace entry, debug folder, printed ExportedProgram)."""
+    JSON = "json"
+    ARCHIVE = "archive"
+    """.zip, .gz, .zst that is not a package."""
+    BINARY = "binary"
+    TEXT = "text"
+    """Text that no reader of ours understands as a whole."""
+
+
+class Role(StrEnum):
+    """Why a source was read."""
+
+    SUBJECT = "subject"
+    """Asked about: what failed here?"""
+    CONTEXT = "context"
+    """Only consulted for evidence."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file that a person can open."""
+
+    source: str
+    line: int
+    end_line: int
+
+    def __str__(self) -> str:
+        """Return `file:line`."""
+        return f"{self.source}:{self.line}"
+
+
+class Source:
+    """Bytes with a name.
+
+    Args:
+        name: how a person finds it, relative to what they passed in; a member of an
+            archive is `archive!member`.
+        kind: what it is.
+        read: gives the bytes (a mapped file stays mapped); called once, when first needed.
+        parent: the source that holds this one (archive, trace, log), if any.
+        parent_lines: for text cut out of a parent: the parent's line number of each own line
+            (a `range` when they follow each other), so that a quote names a line one can open.
+        role: why it was read.
+        label: what the parent calls it (`graph_dump inductor_aot_wrapper_code`, a cache path).
+        rank: rank of the process that wrote it, where the file's name or record tells.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        read: Callable[[], bytes | mmap.mmap],
+        *,
+        parent: Source | None = None,
+        parent_lines: range | list[int] | None = None,
+        role: Role = Role.SUBJECT,
+        label: str = "",
+        rank: int | None = None,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.parent = parent
+        self.parent_lines = parent_lines
+        self.role = role
+        self.label = label
+        self.rank = rank
+        self._read = read
+        self._marks: list[int] = []
+
+    def __repr__(self) -> str:
+        """Return name and kind."""
+        return f"Source({self.name!r}, {self.kind})"
+
+    @cached_property
+    def data(self) -> bytes | mmap.mmap:
+        """The bytes; a memory map for a file on disk."""
+        return self._read()
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return len(self.data)
+
+    @cached_property
+    def text(self) -> str:
+        """The whole content as text; bytes that are not UTF-8 become U+FFFD. For small sources."""
+        return bytes(self.data).decode("utf-8", "replace")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text's lines without their ends; `lines[n - 1]` is line n. For small sources."""
+        return [line.removesuffix("\r") for line in self.text.split("\n")]
+
+    def cut(self, start: int, end: int) -> str:
+        """Return the bytes from `start` to `end` as text."""
+        return bytes(self.data[start:end]).decode("utf-8", "replace")
+
+    def line_at(self, offset: int) -> int:
+        """Return the line number (from 1) of a byte offset; counts each block of the file once."""
+        data = self.data
+        block = offset // _BLOCK
+        while len(self._marks) <= block:
+            at = len(self._marks) * _BLOCK
+            before = self._marks[-1] + bytes(data[at - _BLOCK : at]).count(b"\n") if at else 1
+            self._marks.append(before)
+        start = block * _BLOCK
+        return self._marks[block] + bytes(data[start:offset]).count(b"\n")
+
+    def line_text(self, line: int) -> str:
+        """Return the text of a line (from 1); empty when there is no such line."""
+        start = self._offset_of(line)
+        if start < 0:
+            return ""
+        end = self.data.find(b"\n", start)
+        return self.cut(start, len(self.data) if end < 0 else end).removesuffix("\r")
+
+    def _offset_of(self, line: int) -> int:
+        data = self.data
+        if line <= 1:
+            return 0 if line == 1 else -1
+        self.line_at(max(len(data) - 1, 0))
+        block = bisect.bisect_left(self._marks, line) - 1
+        at, number = block * _BLOCK, self._marks[block]
+        while number < line:
+            at = data.find(b"\n", at) + 1
+            if at == 0:
+                return -1
+            number += 1
+        return at
+
+    def place(self, line: int, end_line: int | None = None) -> Place:
+        """Return where a person finds a line of this source: in the file on disk or archive member."""
+        end_line = line if end_line is None else end_line
+        if self.parent is None or self.parent_lines is None:
+            return Place(self.name, line, end_line)
+        last = len(self.parent_lines)
+        if not last:
+            return self.parent.place(1)
+        first, final = (self.parent_lines[min(max(n, 1), last) - 1] for n in (line, end_line))
+        return self.parent.place(first, final)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A range of bytes of a source; everything that is claimed quotes one."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The bytes as text."""
+        return self.source.cut(self.start, self.end)
+
+    @property
+    def line(self) -> int:
+        """Line number (from 1) of the first byte, in the source itself."""
+        return self.source.line_at(self.start)
+
+    @property
+    def end_line(self) -> int:
+        """Line number (from 1) of the last byte, in the source itself."""
+        return self.source.line_at(max(self.start, self.end - 1))
+
+    @property
+    def place(self) -> Place:
+        """Where a person finds it."""
+        return self.source.place(self.line, self.end_line)
