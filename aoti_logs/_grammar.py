@@ -1,0 +1,42 @@
+"""Lark parsers from the `.lark` files that ship with the package, each built once when first used."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+_HERE = Path(__file__).parent
+
+
+def grammar_folder() -> Path:
+    """Return the folder of the grammars: inside the installed package, or beside it in a checkout."""
+    inside = _HERE / "grammars"
+    return inside if inside.is_dir() else _HERE.parent / "grammars"
+
+
+@cache
+def parser(name: str, start: str = "start", *, strict: bool = False) -> Lark:
+    """Return the LALR parser of `grammars/<name>.lark`.
+
+    Args:
+        name: file name without its ending.
+        start: the start rule.
+        strict: let Lark refuse a grammar with ambiguous terminals (used by a test; needs `interegular`).
+    """
+    from lark import Lark  # noqa: PLC0415 - lark is not imported before something is parsed
+
+    folder = grammar_folder()
+    return Lark(
+        (folder / f"{name}.lark").read_text(encoding="utf-8"),
+        start=start,
+        parser="lalr",
+        lexer="contextual",
+        import_paths=[str(folder)],
+        propagate_positions=True,
+        maybe_placeholders=True,
+        strict=strict,
+    )

@@ -1,0 +1,152 @@
+"""What compile-time evidence says about a model: symbols, graphs, signatures, provenance.
+
+The same fact comes from a TORCH_TRACE record, from TORCH_LOGS text, from a debug folder, a package
+or a printed ExportedProgram; each carries the place that says it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aoti_logs.sources.source import Place, Source
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A shape symbol as `create_symbol` announces it.
+
+    `origin` is the expression that measures it (`L['table'].size()[0]`); `input_name` and `dim`
+    are taken from it when it is a size of a local (`table`, 0). `lower` and `upper` are the value
+    range at creation, None for infinity. `hint` is the example's value.
+    """
+
+    symbol: str
+    origin: str
+    place: Place
+    source: Source
+    hint: int | None = None
+    lower: int | None = None
+    upper: int | None = None
+    input_name: str | None = None
+    dim: int | None = None
+    stride: bool = False
+    user_frame: str | None = None
+    """`file:line in function` of the user's code, where the record tells."""
+    compile_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Range:
+    """A value range that an ExportedProgram prints or a later record refines (`s70: VR[0, 4096]`)."""
+
+    symbol: str
+    lower: int | None
+    upper: int | None
+    place: Place
+    source: Source
+
+
+@dataclass(frozen=True)
+class SignatureInput:
+    """An input of an ExportedProgram: `kind` is `USER_INPUT`, `PARAMETER`, `BUFFER`, ...;
+    `target` is the module path of a lifted parameter (`emb.weight`).
+    """
+
+    name: str
+    kind: str
+    target: str | None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The graph signature of an ExportedProgram, inputs in order."""
+
+    inputs: tuple[SignatureInput, ...]
+    place: Place
+    source: Source
+
+    @property
+    def user_inputs(self) -> tuple[str, ...]:
+        """Names of the user's inputs in order."""
+        return tuple(i.name for i in self.inputs if i.kind == "USER_INPUT")
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """A graph input: `name`, its annotation (`i64[s95][1]cpu`, `Sym(s70)`) and what it stands for.
+
+    `aot_index` is the number in `PlainAOTInput(idx=N)`, `user_name` the name a user gave where the
+    graph itself tells it (`L_table_` is `table` through its comment, an export graph uses it).
+    """
+
+    name: str
+    annotation: str | None
+    place: Place
+    aot_index: int | None = None
+    user_name: str | None = None
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """A node with the Python line it came from (`# File: FILE:LINE in FUNCTION, code: CODE`)."""
+
+    name: str
+    target: str
+    args: tuple[str, ...]
+    """Names of nodes that it reads, in order, repeats kept."""
+    file: str | None
+    line: int | None
+    function: str | None
+    code: str | None
+    place: Place
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An FX graph printed as Python. `stage` is the trace's name for it (`aot_inference_graph`,
+    `before_pre_grad_graph`, `dynamo_output_graph`, `inductor_post_grad_graph`, `exported_program`).
+    """
+
+    stage: str
+    placeholders: tuple[Placeholder, ...]
+    nodes: tuple[GraphNode, ...]
+    source: Source
+    attributes: tuple[tuple[str, str], ...] = ()
+    """(node name, module path) of `tok_weight = self.tok.weight` lines."""
+    compile_id: str | None = None
+
+
+@dataclass(frozen=True)
+class KernelOrigin:
+    """Python stacks and graph nodes of one kernel launch, from provenance tracking."""
+
+    kernel: str
+    handle: int | None
+    stacks: tuple[str, ...]
+    pre_grad_nodes: tuple[str, ...]
+    post_grad_nodes: tuple[str, ...]
+    place: Place
+    source: Source
+
+
+@dataclass(frozen=True)
+class NodeMapping:
+    """`inductor_provenance_tracking_node_mappings`: names to names, both ways kept as printed."""
+
+    pre_to_post: tuple[tuple[str, tuple[str, ...]], ...]
+    kernel_to_post: tuple[tuple[str, tuple[str, ...]], ...]
+    place: Place
+    source: Source
+
+
+@dataclass(frozen=True)
+class SourceName:
+    """A `describe_source` record: an input's Dynamo source (`L['tokens']`) in order of appearance."""
+
+    origin: str
+    input_name: str | None
+    place: Place
+    source: Source
+    compile_id: str | None = None
