@@ -1,0 +1,55 @@
+"""What keeps the repository readable: short modules, no traces of one machine, generated pages up to date."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST = 400
+# Home folders, and wherever this checkout stands. Recorded runs name such paths because torch printed them, and
+# sample lines name invented people.
+MACHINE_PATHS = re.compile(
+    rf"(?<![\w.\]-])(/(home|Users|root|workspace|mnt|scratch)/\w|{re.escape(str(ROOT))}\b)"
+)
+INVENTED = ("/home/user/", "/home/me/", "/Users/me/", "/home/alice/")
+RECORDED = ("fixtures/", "tests/golden/")
+
+
+def tracked() -> list[Path]:
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [Path(name) for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def modules() -> list[Path]:
+    folders = ("aoti_logs", "benchmarks", "docs", "tests")
+    return sorted(p.relative_to(ROOT) for folder in folders for p in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_module_is_short_enough_to_read_in_one_go(path):
+    assert len((ROOT / path).read_text().splitlines()) <= LONGEST
+
+
+def test_no_file_names_a_path_of_one_machine():
+    found = []
+    for path in tracked():
+        if str(path).startswith(RECORDED) or path == Path("tests/test_style.py"):
+            continue
+        for number, line in enumerate((ROOT / path).read_text(errors="replace").splitlines(), 1):
+            for invented in INVENTED:
+                line = line.replace(invented, "")  # noqa: PLW2901 the line without the names that mean nobody
+            if MACHINE_PATHS.search(line):
+                found.append(f"{path}:{number}: {line.strip()[:100]}")
+    assert not found, "\n".join(found)
+
+
+def test_generated_pages_are_up_to_date():
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
