@@ -1,0 +1,164 @@
+"""Write the pages that come from the code: tables, rules, and the JSON Schema of an explanation.
+
+usage: python docs/generate.py            write them
+       python docs/generate.py --check    write nothing; exit 1 and name the pages that are not up to date
+"""
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import dataframely as dy
+
+DOCS = Path(__file__).resolve().parent
+NOTICE = "<!-- written by docs/generate.py from {source}; change it there -->"
+
+
+class Rule(Protocol):
+    """What a page about a rule needs; the rules have more."""
+
+    @property
+    def code(self) -> str: ...  # noqa: D102 three names that say it all
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def page(self) -> str: ...  # noqa: D102
+
+
+def main() -> None:
+    """Write or check, as the command line says."""
+    known = {"--check"}
+    if set(sys.argv[1:]) - known:
+        sys.exit(__doc__)
+    pages = dict(all_pages())
+    surplus = {path for path in DOCS.glob("rules/*.md") if path not in pages}
+    stale = {path for path, text in pages.items() if not path.exists() or path.read_text() != text}
+    if "--check" in sys.argv:
+        if stale or surplus:
+            names = ", ".join(sorted(str(path.relative_to(DOCS.parent)) for path in stale | surplus))
+            sys.exit(f"not up to date: {names}. Run `make docs` and commit what it writes.")
+        return
+    for path in surplus:
+        path.unlink()
+    for path in sorted(stale):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(pages[path])
+        print("wrote", path.relative_to(DOCS.parent))
+
+
+def all_pages() -> Iterator[tuple[Path, str]]:
+    """Yield every generated page with its text."""
+    from aoti_logs.explain import JSON_SCHEMA
+    from aoti_logs.rules import RULES
+    from aoti_logs.tables import SCHEMAS
+
+    yield DOCS / "tables.md", tables_page(dict(SCHEMAS))
+    yield DOCS / "rules.md", rules_index(RULES)
+    for rule in RULES:
+        yield DOCS / "rules" / f"{rule.code}.md", rule_page(rule)
+    yield DOCS / "explanation.schema.json", json.dumps(JSON_SCHEMA, indent=2, ensure_ascii=False) + "\n"
+
+
+def tables_page(schemas: dict[str, "type[dy.Schema]"]) -> str:
+    """Show every table with its columns; refuse tables and columns that nobody described."""
+    silent = [name for name, schema in schemas.items() if not own_doc(schema)]
+    silent += [
+        f"{name}.{column}"
+        for name, schema in schemas.items()
+        for column, spec in schema.columns().items()
+        if not spec.description
+    ]
+    if silent:
+        sys.exit(f"without a description: {', '.join(silent)}")
+    lines = [
+        "# Tables",
+        "",
+        NOTICE.format(source="aoti_logs/tables"),
+        "",
+        "`run.tables` has all of these, also the empty ones; `run.<name>` is the same table as an attribute.",
+        "A table is parsed when it is first asked for.",
+        "",
+        "| table | one row is |",
+        "|---|---|",
+        *(f"| [{name}](#{name}) | {cell(first_sentence(own_doc(s)))} |" for name, s in schemas.items()),
+    ]
+    for name, schema in schemas.items():
+        lines += ["", f"## {name}", "", own_doc(schema), "", "| column | type | |", "|---|---|---|"]
+        lines += [
+            f"| `{column}`{key_mark(spec)} | {cell(type_name(spec))} | {cell(spec.description or '')} |"
+            for column, spec in schema.columns().items()
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def key_mark(spec: "dy.Column") -> str:
+    """Mark the columns that together name a row."""
+    return " (key)" if spec.primary_key else ""
+
+
+def type_name(spec: "dy.Column") -> str:
+    """Give a column's type as polars writes it, and say when it may be empty."""
+    text = str(spec.dtype)
+    if match := re.fullmatch(r"Enum\(categories=\[(.*)\]\)", text):
+        text = "one of " + ", ".join(f"`{word.strip()[1:-1]}`" for word in match[1].split(","))
+    else:
+        text = f"`{text}`"
+    return text + (" or null" if spec.nullable else "")
+
+
+def rules_index(rules: Iterable[Rule]) -> str:
+    """List the rules by code."""
+    lines = [
+        "# Rules",
+        "",
+        NOTICE.format(source="aoti_logs/rules"),
+        "",
+        "A finding carries the code of the rule that made it. `aoti-logs rules CODE` prints the same page.",
+        "",
+        "| code | name | says |",
+        "|---|---|---|",
+        *(
+            f"| [{r.code}](rules/{r.code}.md) | {cell(r.name)} | {cell(first_sentence(body(r.page)))} |"
+            for r in sorted(rules, key=lambda rule: rule.code)
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def rule_page(rule: Rule) -> str:
+    """Give a rule's own page a heading and the notice where it comes from."""
+    notice = NOTICE.format(source="aoti_logs/rules")
+    return f"# {rule.code}: {rule.name}\n\n{notice}\n\n{body(rule.page)}\n"
+
+
+def body(page: str) -> str:
+    """Return a page without the indent of a docstring and without a heading of its own."""
+    text = inspect.cleandoc(page).strip()
+    return text.partition("\n")[2].strip() if text.startswith("# ") else text
+
+
+def own_doc(schema: type) -> str:
+    """Return the docstring written on this class, not one it inherits."""
+    return inspect.cleandoc(schema.__dict__.get("__doc__") or "")
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence that is not a heading, as one line."""
+    paragraphs = (p for p in text.split("\n\n") if not p.lstrip().startswith("#"))
+    paragraph = " ".join(next(paragraphs, "").split())
+    match = re.match(r".+?[.?!](?=\s|$)", paragraph)
+    return match[0] if match else paragraph
+
+
+def cell(text: str) -> str:
+    """Make text fit a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()
