@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 DEMO := fixtures/gpu_empty_events
 JOBS := 2
 TYPED = $(wildcard aoti_logs tests docs/generate.py benchmarks fixtures/record)
+# for example: make bench BENCH='--only trace --mb 500'
+BENCH :=
 # Environment, kept apart: the demo needs no test tools.
 STAMP := $(VENV)/.stamp
 DEV_STAMP := $(VENV)/.stamp-dev
@@ -67,7 +69,7 @@ docs: $(DEV_STAMP)  ## Write the generated pages: tables, rules, JSON Schema
 	$(BIN)/python docs/generate.py
 
 bench: $(DEV_STAMP)  ## Measure, side by side with tlparse and bare readers
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run $(BENCH)
 
 wheel-check: $(DEV_STAMP)  ## Build the wheel and use it in an empty environment outside of this folder
 	$(BIN)/python tests/wheel_check.py
