@@ -35,6 +35,9 @@ class Symbol:
     user_frame: str | None = None
     """`file:line in function` of the user's code, where the record tells."""
     compile_id: str | None = None
+    duck: bool = False
+    """True for "duck sized": an older symbol with the same example value stands for this size too;
+    `hint`, `lower` and `upper` are then unknown."""
 
 
 @dataclass(frozen=True)
