@@ -1,1 +1,1 @@
-"""TODO"""
+"""One room of the house; see docs/architecture.md."""
