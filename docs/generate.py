@@ -1,4 +1,4 @@
-"""Write the pages that come from the code: tables, rules, and the JSON Schema of an explanation.
+"""Write what comes from the code: tables, rules, the JSON Schema of an explanation, the tutorial's screens.
 
 usage: python docs/generate.py            write them
        python docs/generate.py --check    write nothing; exit 1 and name the pages that are not up to date
@@ -6,7 +6,10 @@ usage: python docs/generate.py            write them
 
 import inspect
 import json
+import os
 import re
+import shlex
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     import dataframely as dy
 
 DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+# A block that begins with ```console run holds a command and what it prints; ```console run 12 shows twelve lines of it.
+SCREEN = re.compile(r"^```console run ?(\d*)\n\$ (.*)\n(?:.*\n)*?```$", re.M)
 NOTICE = "<!-- written by docs/generate.py from {source}; change it there -->"
 
 
@@ -40,7 +46,7 @@ def main() -> None:
     stale = {path for path, text in pages.items() if not path.exists() or path.read_text() != text}
     if "--check" in sys.argv:
         if stale or surplus:
-            names = ", ".join(sorted(str(path.relative_to(DOCS.parent)) for path in stale | surplus))
+            names = ", ".join(sorted(str(path.relative_to(ROOT)) for path in stale | surplus))
             sys.exit(f"not up to date: {names}. Run `make docs` and commit what it writes.")
         return
     for path in surplus:
@@ -48,7 +54,7 @@ def main() -> None:
     for path in sorted(stale):
         path.parent.mkdir(exist_ok=True)
         path.write_text(pages[path])
-        print("wrote", path.relative_to(DOCS.parent))
+        print("wrote", path.relative_to(ROOT))
 
 
 def all_pages() -> Iterator[tuple[Path, str]]:
@@ -61,7 +67,27 @@ def all_pages() -> Iterator[tuple[Path, str]]:
     yield DOCS / "rules.md", rules_index(RULES)
     for rule in RULES:
         yield DOCS / "rules" / f"{rule.code}.md", rule_page(rule)
+    tutorial = DOCS / "tutorial.md"
+    yield tutorial, SCREEN.sub(screen, tutorial.read_text())
     yield DOCS / "explanation.schema.json", json.dumps(JSON_SCHEMA, indent=2, ensure_ascii=False) + "\n"
+
+
+def screen(block: re.Match[str]) -> str:
+    """Run the command of a block, from the folder of the repository, and put what it prints now under it."""
+    lines, command = block.groups()
+    program, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / program), *arguments],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "110", "NO_COLOR": "1", "TERM": "dumb"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    shown = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
+    if lines and len(shown) > int(lines):
+        shown = [*shown[: int(lines)], "..."]
+    return "\n".join([f"```console run{' ' * bool(lines)}{lines}", f"$ {command}", *shown, "```"])
 
 
 def tables_page(schemas: dict[str, "type[dy.Schema]"]) -> str:
@@ -83,7 +109,7 @@ def tables_page(schemas: dict[str, "type[dy.Schema]"]) -> str:
         "`run.tables` has all of these, also the empty ones; `run.<name>` is the same table as an attribute.",
         "A table is parsed when it is first asked for.",
         "",
-        "| table | one row is |",
+        "| table | what is in it |",
         "|---|---|",
         *(f"| [{name}](#{name}) | {cell(first_sentence(own_doc(s)))} |" for name, s in schemas.items()),
     ]
