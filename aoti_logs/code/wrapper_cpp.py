@@ -1,0 +1,375 @@
+"""A generated C++ wrapper read lazily: an AOTInductor `wrapper.cpp`, an older combined `.cpp`, or the C++ of
+`torch.compile` with `cpp_wrapper=True`.
+
+Landmarks are found in the bytes; what lies between them is read when somebody asks for it, so that one
+question to a file with thousands of kernels costs little more than finding where they start. Some 660 lines of
+fixed text in front of the model (runtime interface, launch helpers) are never read as model code.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aoti_logs.code import wrapper_cpp_info as info
+from aoti_logs.code.body import Param
+from aoti_logs.code.kernel_text import CPP_START, cpp_kernel_at, cpp_params, triton_kernel
+from aoti_logs.code.model import Backend, CompiledModel, Kernel, Launch, ModelInput
+from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
+from aoti_logs.code.wrapper_cpp_body import EntryBody, EntryReader, RawLaunch
+from aoti_logs.code.wrapper_text import closing
+
+if TYPE_CHECKING:
+    from aoti_logs.code.model import Buffer, Constant, InputCheck, Size
+    from aoti_logs.sources.source import Source
+
+_CALL_START = re.compile(rb"static (?:inline |__attribute__\(\(noinline\)\) )?void call_(\w+)\(")
+_LAZY_START = re.compile(rb"static const char\* (\w+)_source = R\"TRITON\(")
+_SLOT = re.compile(
+    rb"^\s+(?:void\*|CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>) (\w+)\{nullptr\};", re.M
+)
+_ENTRY = re.compile(
+    rb"(?:void|AOTInductorModelOutputs) (?P<name>\w+::run_impl(?:_minimal_arrayref_interface)?)(?:<[^>\n]*>)?\("
+    rb"|void (?P<jit>inductor_entry_impl)\(|std::vector<at::Tensor> (?P<old>inductor_entry_cpp)\("
+)
+_CONST_ENTRY = re.compile(rb"void (?P<name>\w+::_const_run_impl)\(")
+_SIGNATURE_END = re.compile(rb"\)[^\S\n]*\{[^\S\n]*\n|\)[^\S\n]*\{\}")
+_DEVICE_INCLUDE = re.compile(rb"#include <torch/csrc/inductor/(?:aoti_include|cpp_wrapper)/(\w+)\.h>")
+_DEVICE_USE = re.compile(
+    rb"cached_torch_device_type_(\w+)|CACHE_TORCH_DEVICE\((\w+)\)|empty_strided_(cpu|cuda|xpu)\b"
+)
+_TRITON_TEXT = re.compile(rb"async_compile\.triton\((?P<name>'[^'\n]*'|\"[^\"\n]*\"), (?P<quote>'''|\"\"\")")
+_COMMAND = re.compile(rb"^// (?:Compile|Link) cmd\s*\n// ([^\n]*)", re.M)
+_KERNEL_FILE = re.compile(r"(?:^|[\s/\\])([\w.-]+\.kernel)\.(?:cpp|o)\b")
+_SOURCE_PATH = re.compile(r"(?:^|\s)(\S+\.(?:cpp|cu))(?=\s|$)")
+_TAIL = 1 << 20
+
+
+class WrapperFile:
+    """A C++ wrapper; every part is computed once, when first asked for.
+
+    Args:
+        source: the text, as a source of its own; lines are its lines.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    # ------------------------------------------------------------ landmarks
+
+    @cached_property
+    def flavour(self) -> str:
+        """`aoti_cpp` or `jit_cpp`."""
+        entry = self._entry
+        if entry is not None:
+            return "aoti_cpp" if b"::run_impl" in entry[0] else "jit_cpp"
+        return "aoti_cpp" if self.source.data.find(b"AOTInductorModel") >= 0 else "jit_cpp"
+
+    @cached_property
+    def devices(self) -> tuple[str, ...]:
+        """Devices that the code was written for."""
+        head = bytes(self.source.data[:65536])
+        found = [m[1].decode() for m in _DEVICE_INCLUDE.finditer(head)]
+        if not found:
+            used = _DEVICE_USE.finditer(self._entry_text.encode())
+            found = [next(g for g in m.groups() if g).decode() for m in used]
+        return tuple(dict.fromkeys(found)) or ("cpu",)
+
+    @cached_property
+    def _starts(self) -> list[tuple[int, str, str]]:
+        """(offset, name, form) of every kernel definition or declaration, in order."""
+        data = self.source.data
+        found = [(m.start(), m[1].decode("utf-8", "replace"), "call") for m in _CALL_START.finditer(data)]
+        found += [
+            (m.start(), m[1].decode("utf-8", "replace"), "cpp")
+            for m in CPP_START.finditer(data)
+            if not m[1].startswith((b"__", b"AOTI"))
+        ]
+        found += [(m.start(), m[1].decode("utf-8", "replace"), "lazy") for m in _LAZY_START.finditer(data)]
+        return sorted(found)
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Kernel name -> positions in `_starts`."""
+        places: dict[str, list[int]] = {}
+        for at, (_, name, _) in enumerate(self._starts):
+            places.setdefault(name, []).append(at)
+        return places
+
+    @cached_property
+    def _slots(self) -> tuple[str, ...]:
+        data = self.source.data
+        start = data.find(b"class AOTInductorModelKernels :")
+        if start < 0:
+            return ()
+        end = data.find(b"\n};", start)
+        names = (m[1].decode("utf-8", "replace") for m in _SLOT.finditer(data, start, max(end, start)))
+        return tuple(n for n in names if not n.endswith(("_kernel_fn", "_launcher_fn")))
+
+    @cached_property
+    def _entry(self) -> tuple[bytes, int, int] | None:
+        return self._function(_ENTRY)
+
+    def _function(self, start: re.Pattern[bytes]) -> tuple[bytes, int, int] | None:
+        """Return (name, start of the body, end of the body) of the first definition that matches."""
+        data = self.source.data
+        for match in start.finditer(data):
+            head = _SIGNATURE_END.search(data, match.end())
+            semicolon = data.find(b";", match.end())
+            if head is None or (0 <= semicolon < head.start() and b"//" not in data[match.end() : semicolon]):
+                continue
+            name = next(g for g in match.groups() if g)
+            if head[0].endswith(b"{}"):
+                return name, head.end(), head.end()
+            end = data.find(b"\n} // " + name, head.end())
+            if end < 0:
+                end = data.find(b"\n}", head.end() - 1)
+            return name, head.end(), len(data) if end < 0 else end + 1
+        return None
+
+    @cached_property
+    def _entry_text(self) -> str:
+        entry = self._entry
+        return "" if entry is None else self.source.cut(entry[1], entry[2])
+
+    @cached_property
+    def _constructor(self) -> tuple[int, int]:
+        match = info.CONSTRUCTOR.search(self.source.data)
+        return (0, 0) if match is None else info.region(self.source, match.start())
+
+    # ------------------------------------------------------------ kernels
+
+    @cached_property
+    def kernel_names(self) -> tuple[str, ...]:
+        """Names of all kernels that the wrapper defines, declares or keeps a slot for."""
+        return tuple(dict.fromkeys([name for _, name, _ in self._starts] + list(self._slots)))
+
+    def kernel(self, name: str) -> Kernel | None:
+        """Return a kernel by the name that launches use, or None."""
+        return self._kernel(name)
+
+    @cached_property
+    def _kernel_cache(self) -> dict[str, Kernel | None]:
+        return {}
+
+    def _kernel(self, name: str) -> Kernel | None:
+        if name not in self._kernel_cache:
+            self._kernel_cache[name] = self._read_kernel(name)
+        return self._kernel_cache[name]
+
+    def _read_kernel(self, name: str) -> Kernel | None:
+        places = self._places.get(name, [])
+        forms = {self._starts[at][2]: at for at in places}
+        if "cpp" in forms:
+            # A definition follows its declaration, so that the last one has the body.
+            return cpp_kernel_at(self.source, self._starts[forms["cpp"]][0])
+        for form in ("lazy", "call"):
+            if form in forms:
+                kernel = self._triton_in(name, *self._range(forms[form]))
+                if kernel is not None:
+                    return kernel
+        if "call" in forms:
+            start, end = self._range(forms["call"])
+            params = tuple(p for p in self._call_params(name) if p.name not in LAUNCHER_PARAMS)
+            return Kernel(
+                name,
+                Backend.TRITON,
+                self.source,
+                self.source.line_at(start),
+                self.source.line_at(end - 1),
+                params,
+            )
+        return None
+
+    def _range(self, at: int) -> tuple[int, int]:
+        start = self._starts[at][0]
+        following = self._starts[at + 1][0] if at + 1 < len(self._starts) else len(self.source.data)
+        end = self.source.data.find(b"\n}", start, following)
+        return start, following if end < 0 or self._starts[at][2] == "lazy" else end + 2
+
+    def _triton_in(self, name: str, start: int, end: int) -> Kernel | None:
+        data = self.source.data
+        match = _TRITON_TEXT.search(data, start, end)
+        if match is None:
+            return None
+        stop = data.find(match["quote"], match.end(), end)
+        text = self.source.cut(match.end(), end if stop < 0 else stop)
+        return triton_kernel(self.source, text, self.source.line_at(match.start()), name=name)
+
+    def _call_params(self, name: str) -> tuple[Param, ...]:
+        """Return the parameters of the C++ function `call_<name>`, the launcher's own included."""
+        at = next((p for p in self._places.get(name, []) if self._starts[p][2] == "call"), None)
+        if at is None:
+            return ()
+        data = self.source.data
+        start = data.find(b"(", data.find(b"call_", self._starts[at][0]))
+        stop = data.find(b"{", start)
+        text = self.source.cut(start, len(data) if stop < 0 else stop)
+        end = closing(text, 0)
+        return cpp_params(text[1:end]) if end > 0 else ()
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """All kernels that can be read, in the order of their names in the file."""
+        return tuple(k for k in map(self._kernel, self.kernel_names) if k is not None)
+
+    def kernels_with(self, message: str) -> tuple[Kernel, ...]:
+        """Return the kernels in whose body a check prints exactly that message."""
+        data = self.source.data
+        offsets = [start for start, _, _ in self._starts]
+        names: dict[str, None] = {}
+        for quote in (b'"', b"'"):
+            wanted = quote + message.encode() + quote
+            at = data.find(wanted)
+            while at >= 0:
+                place = bisect.bisect_right(offsets, at) - 1
+                if place >= 0:
+                    names[self._starts[place][1]] = None
+                at = data.find(wanted, at + 1)
+        found = (self._kernel(name) for name in names)
+        return tuple(k for k in found if k is not None and any(m == message for _, m in k.asserts))
+
+    # ------------------------------------------------------------ the entry function
+
+    @cached_property
+    def _listed_inputs(self) -> tuple[tuple[int, str, int], ...]:
+        return tuple(info.input_names(self.source, *self._constructor))
+
+    @cached_property
+    def _read(self) -> EntryBody:
+        kernels = frozenset(self.kernel_names)
+        reader = EntryReader(kernels, {name: index for index, name, _ in self._listed_inputs})
+        reader.body.names.constants.update(c.name for c in self.constants if c.name)
+        const = self._function(_CONST_ENTRY)
+        if const is not None and const[2] > const[1]:
+            folded = EntryReader(kernels, {})
+            folded.read(self.source.cut(const[1], const[2]), self.source.line_at(const[1]))
+            reader.body.launches.extend(folded.body.launches)
+            reader.body.unread.extend(folded.body.unread)
+        entry = self._entry
+        if entry is None:
+            return reader.body
+        return reader.read(self._entry_text, self.source.line_at(entry[1]))
+
+    def _bound(self, index: int, raw: RawLaunch) -> Launch:
+        name = raw.kernel
+        if name in self._places or name in self._slots:
+            kernel = self._kernel(name)
+            params: tuple[Param, ...] = self._call_params(name)
+            if not params and kernel is not None:
+                params = kernel.params
+            backend = kernel.backend if kernel is not None else Backend.TRITON
+        else:
+            params, backend = (), Backend.EXTERN
+        return Launch(
+            index,
+            name,
+            backend,
+            raw.line,
+            raw.text,
+            bind(raw.arguments, params, self._read.names),
+            raw.checked,
+            raw.handle,
+            raw.source_nodes,
+            raw.stack,
+            raw.outputs,
+        )
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for index, raw in enumerate(self._read.launches):
+            found.setdefault(raw.kernel, []).append(index)
+        return found
+
+    def launches_of(self, name: str) -> tuple[Launch, ...]:
+        """Return the launches of one kernel, in program order."""
+        return tuple(self._bound(i, self._read.launches[i]) for i in self._by_name.get(name, []))
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """All launches and extern calls, in program order."""
+        return tuple(self._bound(index, raw) for index, raw in enumerate(self._read.launches))
+
+    @cached_property
+    def inputs(self) -> tuple[ModelInput, ...]:
+        """The run-time inputs, by index."""
+        read = self._read
+        rows = {
+            index: ModelInput(
+                index, name, line, read.input_lines.get(name, (0, None))[1], name in read.names.scalars
+            )
+            for index, name, line in self._listed_inputs
+        }
+        for name, (index, line) in read.input_lines.items():
+            rows.setdefault(index, ModelInput(index, name, line, line, name in read.names.scalars))
+        return tuple(row for _, row in sorted(rows.items()))
+
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        """Weights, buffers and folded constants, by index."""
+        return tuple(info.constants(self.source, *self._constructor))
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Where size symbols get their values, in program order."""
+        return tuple(self._read.sizes)
+
+    @cached_property
+    def checks(self) -> tuple[InputCheck, ...]:
+        """Checks of the inputs, then the asserts in the entry function."""
+        return (*info.checks(self.source), *self._read.checks)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Births, renames and views of buffers, in program order."""
+        return tuple(self._read.buffers)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names that are returned, in order."""
+        return tuple(name for _, name in sorted(self._read.outputs.items()))
+
+    @property
+    def unread(self) -> tuple[tuple[int, str], ...]:
+        """(line, text) of statements that no form fits."""
+        return tuple(self._read.unread)
+
+    # ------------------------------------------------------------ other files
+
+    @cached_property
+    def _commands(self) -> str:
+        data = self.source.data
+        tail = bytes(data[max(0, len(data) - _TAIL) :])
+        return "\n".join(m[1].decode("utf-8", "replace") for m in _COMMAND.finditer(tail))
+
+    @cached_property
+    def kernel_files(self) -> tuple[str, ...]:
+        """Base names of the `.kernel.cpp` files that the compile and link commands name."""
+        return tuple(dict.fromkeys(f"{m[1]}.cpp" for m in _KERNEL_FILE.finditer(self._commands)))
+
+    @cached_property
+    def compile_paths(self) -> tuple[str, ...]:
+        """Paths of the sources in the compile commands, as they were on the machine that compiled."""
+        return tuple(dict.fromkeys(m[1] for m in _SOURCE_PATH.finditer(self._commands)))
+
+    @cached_property
+    def model(self) -> CompiledModel:
+        """Everything the wrapper says."""
+        return CompiledModel(
+            self.source,
+            self.flavour,
+            self.devices,
+            self.kernels,
+            self.launches,
+            self.inputs,
+            self.constants,
+            self.sizes,
+            self.checks,
+            self.buffers,
+            self.outputs,
+            self.kernel_files,
+            self.unread,
+        )

@@ -1,0 +1,141 @@
+"""What the constructor and the input checks of an AOTInductor wrapper list: inputs, constants, comparisons.
+
+Printed by `CppWrapperCpu.codegen_model_constructor` and `generate_input_output_runtime_checks`
+(`torch/_inductor/codegen/cpp_wrapper_cpu.py`); torch 2.4 to 2.6 wrote all checks into one function
+`__check_inputs_outputs`, from 2.7 there is one `check_input_N` an input behind an environment gate.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.model import CheckKind, Constant, InputCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.sources.source import Source
+
+CONSTRUCTOR = re.compile(rb"(\w+)::\1\(std::shared_ptr<ConstantMap>")
+"""Where the constructor of the model class starts."""
+CHECK_FUNCTION = re.compile(rb"AOTI_NOINLINE static void (?:check_input_(\d+)|__check_inputs_outputs)\(")
+"""Where a function of input checks starts."""
+GATE = b"_check_aoti_runtime_check_inputs_env"
+"""Name of the function that asks whether AOTI_RUNTIME_CHECK_INPUTS is set."""
+
+_INPUT = re.compile(rb'inputs_info_\[(\d+)\]\.name = "([^"\n]*)";')
+_CONSTANT = re.compile(rb"constants_info_\[(\d+)\]\.(name|dtype|shape|original_fqn) = ([^\n]*);")
+_TENSOR = re.compile(
+    r"(?:ConstantHandle|auto|AtenTensorHandle)&? (\w+) = .*\b(input|output)_handles\[(\d+)\]"
+)
+_COMPARE = re.compile(
+    r"if \((?:(?P<static>-?\d+)L{0,2} != (?P<tensor>\w+?)_(?P<what>size|stride)\[(?P<dim>\d+)\]"
+    r"|(?P<tensor2>\w+?)_size\[(?P<dim2>\d+)\] (?P<op>[<>]) (?P<bound>-?\d+)L{0,2})\)"
+)
+_DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = (?:aoti_torch_dtype_|cached_torch_dtype_)(\w+)")
+_DEVICE = re.compile(r"int32_t (\w+)_expected_device_type = (\d+);")
+_DEVICE_NAME = re.compile(r'"\d+\((\w+)\), "')
+
+
+def region(source: Source, start: int) -> tuple[int, int]:
+    """Return the byte range of a top-level definition: up to the first `}` at the start of a line."""
+    data = source.data
+    end = data.find(b"\n}", start)
+    return start, len(data) if end < 0 else end + 1
+
+
+def input_names(source: Source, start: int, end: int) -> Iterator[tuple[int, str, int]]:
+    """Yield (index, name, line) of every `inputs_info_[i].name` in a byte range."""
+    for match in _INPUT.finditer(source.data, start, end):
+        yield int(match[1]), match[2].decode("utf-8", "replace"), source.line_at(match.start())
+
+
+def constants(source: Source, start: int, end: int) -> Iterator[Constant]:
+    """Yield the constants that a byte range describes, in order of their index."""
+    rows: dict[int, dict[str, str]] = {}
+    lines: dict[int, int] = {}
+    for match in _CONSTANT.finditer(source.data, start, end):
+        index = int(match[1])
+        rows.setdefault(index, {})[match[2].decode()] = match[3].decode("utf-8", "replace")
+        lines.setdefault(index, source.line_at(match.start()))
+    for index, row in sorted(rows.items()):
+        yield Constant(
+            index,
+            row.get("name", "").strip('"'),
+            row["original_fqn"].strip('"') if "original_fqn" in row else None,
+            _dtype(row["dtype"]) if "dtype" in row else None,
+            _shape(row["shape"]) if "shape" in row else None,
+            lines[index],
+        )
+
+
+_ATEN_DTYPES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "complexfloat": "complex64",
+    "complexdouble": "complex128",
+}
+
+
+def _dtype(text: str) -> str:
+    """Return the torch name of `cached_torch_dtype_float32`, `static_cast<int32_t>(at::kFloat)`, ..."""
+    match = re.search(r"dtype_(\w+)", text)
+    if match:
+        return match[1].rstrip("()")
+    return aten_dtype(text)
+
+
+def aten_dtype(text: str) -> str:
+    """Return the torch name of an ATen scalar type (`at::kLong` is `int64`)."""
+    match = re.search(r"at::k(\w+)", text)
+    name = (match[1] if match else text).lower()
+    return _ATEN_DTYPES.get(name, name)
+
+
+def _shape(text: str) -> tuple[int, ...] | None:
+    numbers = re.findall(r"-?\d+", text)
+    return tuple(map(int, numbers)) if re.fullmatch(r"\{[-\d, L]*\}", text.strip()) else None
+
+
+def checks(source: Source) -> Iterator[InputCheck]:
+    """Yield the comparisons of all input check functions, in order."""
+    data = source.data
+    gated = data.find(GATE) >= 0
+    for match in CHECK_FUNCTION.finditer(data):
+        start, end = region(source, match.start())
+        yield from _comparisons(source.cut(start, end), source.line_at(start), gated=gated)
+
+
+def _comparisons(text: str, first_line: int, *, gated: bool) -> Iterator[InputCheck]:
+    index: int | None = None
+    tensor = ""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        at = first_line + number
+        quoted = line.strip()
+        if match := _TENSOR.search(line):
+            tensor = match[1]
+            index = int(match[3]) if match[2] == "input" else None
+        elif match := _COMPARE.search(line):
+            if match["static"] is not None:
+                kind = CheckKind.EQUAL if match["what"] == "size" else CheckKind.STRIDE
+                name, dim, expected = match["tensor"], match["dim"], match["static"]
+            else:
+                kind = CheckKind.MIN if match["op"] == "<" else CheckKind.MAX
+                name, dim, expected = match["tensor2"], match["dim2"], match["bound"]
+            yield InputCheck(
+                kind, name, index if name == tensor else None, int(dim), expected, at, gated, quoted
+            )
+        elif match := _DTYPE.search(line):
+            yield InputCheck(CheckKind.DTYPE, match[1], index, None, match[2], at, gated, quoted)
+        elif match := _DEVICE.search(line):
+            name = next(filter(None, map(_DEVICE_NAME.search, lines[number : number + 6])), None)
+            expected = match[2] if name is None else name[1]
+            yield InputCheck(CheckKind.DEVICE, match[1], index, None, expected, at, gated, quoted)
