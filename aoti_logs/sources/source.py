@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _BLOCK = 1 << 18
 
@@ -82,6 +83,12 @@ class Source:
         role: why it was read.
         label: what the parent calls it (`graph_dump inductor_aot_wrapper_code`, a cache path).
         rank: rank of the process that wrote it, where the file's name or record tells.
+        compile_id: compile id (`0/1`) of the trace record that holds it.
+        filename: path that the generating process says it wrote it to.
+        path: the file on disk that holds it: itself, or the outermost archive.
+
+    Attributes:
+        problems: what went wrong while its bytes were read, in sentences; filled by `read`.
     """
 
     def __init__(
@@ -95,6 +102,9 @@ class Source:
         role: Role = Role.SUBJECT,
         label: str = "",
         rank: int | None = None,
+        compile_id: str | None = None,
+        filename: str = "",
+        path: Path | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -103,6 +113,10 @@ class Source:
         self.role = role
         self.label = label
         self.rank = rank
+        self.compile_id = compile_id
+        self.filename = filename
+        self.path = path
+        self.problems: list[str] = []
         self._read = read
         self._marks: list[int] = []
 
