@@ -19,24 +19,34 @@ def grammar_folder() -> Path:
 
 
 @cache
-def parser(name: str, start: str = "start", *, strict: bool = False) -> Lark:
+def parser(
+    name: str,
+    start: str | tuple[str, ...] = "start",
+    *,
+    strict: bool = False,
+    transformer: object | None = None,
+) -> Lark:
     """Return the LALR parser of `grammars/<name>.lark`.
 
     Args:
         name: file name without its ending.
-        start: the start rule.
+        start: the start rule, or several: `parse(text, start=...)` then chooses one, and the tables are
+            built once for all of them.
         strict: let Lark refuse a grammar with ambiguous terminals (used by a test; needs `interegular`).
+        transformer: an object with a method for each rule, called with the rule's children while parsing;
+            no tree is built then, so that depth costs no recursion.
     """
-    from lark import Lark  # noqa: PLC0415 - lark is not imported before something is parsed
+    from lark import Lark
 
     folder = grammar_folder()
     return Lark(
         (folder / f"{name}.lark").read_text(encoding="utf-8"),
-        start=start,
+        start=start if isinstance(start, str) else list(start),
         parser="lalr",
         lexer="contextual",
         import_paths=[str(folder)],
-        propagate_positions=True,
+        propagate_positions=transformer is None,
         maybe_placeholders=True,
         strict=strict,
+        transformer=transformer,
     )
