@@ -258,9 +258,7 @@ def _data_parts(expr: Expr) -> Iterator[Expr]:
     yield from choice[1:] if choice is not None else children(expr)
 
 
-def _backward(
-    scope: _Scope, start: Expr, at: int, block: tuple[int, ...]
-) -> tuple[set[int], list[Origin]]:
+def _backward(scope: _Scope, start: Expr, at: int, block: tuple[int, ...]) -> tuple[set[int], list[Origin]]:
     """Follow data back to loads, loop variables and parameters."""
     lines: set[int] = set()
     origins: dict[tuple[str, str, str], Origin] = {}
@@ -270,7 +268,10 @@ def _backward(
         expr, position, line = todo.pop()
         if isinstance(expr, Load):
             pointer = _pointer(scope, expr.ptr, position, block)
-            origins.setdefault(("load", pointer, str(expr.index)), Origin("load", pointer, line, Load(pointer, expr.index, expr.mask)))
+            origins.setdefault(
+                ("load", pointer, str(expr.index)),
+                Origin("load", pointer, line, Load(pointer, expr.index, expr.mask)),
+            )
             continue
         if not isinstance(expr, Name):
             todo.extend((part, position, line) for part in _data_parts(expr))
@@ -386,7 +387,11 @@ def _linear(
         case Load() | Num():
             return None
         case _:
-            used = [p for c in children(index) if (p := _linear(scope, c, group, at, block, depth + 1)) is not None]
+            used = [
+                p
+                for c in children(index)
+                if (p := _linear(scope, c, group, at, block, depth + 1)) is not None
+            ]
             return Num(0) if used else None
 
 
@@ -449,3 +454,14 @@ def _shown(scope: _Scope, expr: Expr, at: int, block: tuple[int, ...], depth: in
             return _shown(scope, args[0], at, block, depth + 1)
         case _:
             return expr
+
+
+def value_loads(body: Body, ptr: str) -> set[str]:
+    """Return the pointer parameters that the values stored through `ptr` are made from."""
+    scope = _Scope(body)
+    found: set[str] = set()
+    for position, statement in enumerate(body.statements):
+        if isinstance(statement, Store) and _pointer(scope, statement.ptr, position, statement.scope) == ptr:
+            _, origins = _backward(scope, statement.value, position, statement.scope)
+            found.update(o.name for o in origins if o.kind == "load")
+    return found

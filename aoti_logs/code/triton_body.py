@@ -113,11 +113,11 @@ def to_expr(node: ast.expr, depth: int = 0) -> Expr:
             return Op(_UNARY[type(op)], (value,))
         case ast.BoolOp(op=op, values=values):
             return Op("and" if isinstance(op, ast.And) else "or", tuple(to_expr(v, step) for v in values))
-        case ast.Compare(left=left, ops=ops, comparators=comparators) if all(type(o) in _COMPARE for o in ops):
+        case ast.Compare(left=left, ops=ops, comparators=comparators) if all(
+            type(o) in _COMPARE for o in ops
+        ):
             operands = [to_expr(e, step) for e in (left, *comparators)]
-            pairs = [
-                Op(_COMPARE[type(o)], (operands[n], operands[n + 1])) for n, o in enumerate(ops)
-            ]
+            pairs = [Op(_COMPARE[type(o)], (operands[n], operands[n + 1])) for n, o in enumerate(ops)]
             return pairs[0] if len(pairs) == 1 else Op("and", tuple(pairs))
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return Op("?:", (to_expr(test, step), to_expr(body, step), to_expr(orelse, step)))
@@ -136,9 +136,7 @@ def to_expr(node: ast.expr, depth: int = 0) -> Expr:
 def _is_reshape(index: ast.expr) -> bool:
     """`x[:, None]` and `x[None, :]` change the shape only."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(
-        isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts
-    )
+    return all(isinstance(p, ast.Slice) or (isinstance(p, ast.Constant) and p.value is None) for p in parts)
 
 
 def _attribute(node: ast.Attribute) -> Expr:
@@ -224,7 +222,9 @@ class _Reader:
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self.assign(target, to_expr(value), line)
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                self.statements.append(Assign(name, Op(_BINARY[type(op)], (Name(name), to_expr(value))), line))
+                self.statements.append(
+                    Assign(name, Op(_BINARY[type(op)], (Name(name), to_expr(value))), line)
+                )
             case ast.Expr(value=ast.Call() as call):
                 self.call(call, line)
             case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Return():

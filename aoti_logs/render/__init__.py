@@ -1,1 +1,1 @@
-"""One room of the house; see docs/architecture.md."""
+"""Out again: the screen and its other forms."""

@@ -1,1 +1,33 @@
-"""One room of the house; see docs/architecture.md."""
+"""Rules: one file a rule; its docstring is its page."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aoti_logs.rules.rule import Rule
+
+_NAMES = (
+    "al001_unexplained",
+    "al100_chain_broken",
+    "al101_size_outside_range",
+    "al102_index_beyond_size",
+    "al103_index_beyond_literal",
+    "al104_loop_beyond_table",
+    "al105_negative_index",
+    "al106_int32_as_int64",
+    "al107_shared_dim",
+    "al108_codegen_suspect",
+)
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Return every rule, by code."""
+    return tuple(import_module(f"aoti_logs.rules.{name}").RULE for name in _NAMES)
+
+
+def __getattr__(name: str) -> tuple[Rule, ...]:
+    if name == "RULES":
+        return all_rules()
+    raise AttributeError(name)

@@ -1,0 +1,204 @@
+"""A run: what was loaded, its tables, and its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aoti_logs.sources.source import Kind, Role, Source
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from aoti_logs.code.evidence import Evidence
+    from aoti_logs.code.model import Kernel
+    from aoti_logs.code.view import ModelView
+    from aoti_logs.explain import Explanation
+    from aoti_logs.parse.events import LogEvents
+
+    PathLike = str | os.PathLike[str]
+
+_Spans = list[tuple[str, int, int]]
+_UNREAD = {Kind.BINARY, Kind.PACKAGE, Kind.ARCHIVE}
+
+
+def load(path: PathLike | Sequence[PathLike], context: PathLike | Sequence[PathLike] | None = None) -> Run:
+    """Find and split what a run left behind; nothing is parsed before it is asked for.
+
+    Args:
+        path: a log, a folder, a .pt2, a generated source, a .zip/.gz/.zst, `-` for stdin, or
+            several of them.
+        context: files or folders that are only consulted for evidence.
+
+    Returns:
+        The run.
+
+    Raises:
+        aoti_logs.LoadError: nothing there can be read; the text says why in one sentence.
+    """
+    from aoti_logs.sources.find import find
+
+    found = find(_several(path), _several(context))
+    problems = tuple(f"{p.path}: {p.sentence}" for p in found.problems)
+    return Run(found.subjects, found.context, problems)
+
+
+def _several(path: PathLike | Sequence[PathLike] | None) -> list[PathLike]:
+    if path is None:
+        return []
+    return list(path) if isinstance(path, list | tuple) else [path]  # type: ignore[list-item]
+
+
+class Tables(Mapping[str, "pl.DataFrame"]):
+    """All tables by name; each is built when first asked for."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._built: dict[str, pl.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Return a table; KeyError for an unknown name."""
+        from aoti_logs import tables
+
+        if name not in tables.NAMES:
+            raise KeyError(name)
+        if name not in self._built:
+            self._built[name] = tables.build(name, self._run)
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        from aoti_logs.tables import NAMES
+
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        """Return how many tables there are."""
+        from aoti_logs.tables import NAMES
+
+        return len(NAMES)
+
+
+class Run:
+    """What a run left behind, as tables and as an explanation.
+
+    Every table of `tables` is also an attribute (`run.kernels`, `run.launches`).
+    """
+
+    def __init__(
+        self, subjects: Sequence[Source], context: Sequence[Source], problems: tuple[str, ...]
+    ) -> None:
+        self.subjects = tuple(subjects)
+        self.context = tuple(context)
+        self.problems = problems
+        """Files that could not be read, with the reason."""
+        self.tables = Tables(self)
+        self._events: dict[str, LogEvents] = {}
+
+    def __repr__(self) -> str:
+        """Return how many sources it has."""
+        return f"<aoti_logs.Run of {len(self.subjects)} sources, {len(self.context)} for context>"
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        """Return a table as an attribute."""
+        if not name.startswith("_"):
+            try:
+                return self.tables[name]
+            except KeyError:
+                pass
+        raise AttributeError(f"a run has no table or attribute {name!r}")
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Files and archive members that were read."""
+        return self.subjects + self.context
+
+    @property
+    def all_sources(self) -> tuple[Source, ...]:
+        """The same with the texts inside traces and logs."""
+        return self.evidence.sources
+
+    def size_of(self, source: Source) -> int | None:
+        """Return the size of a source in bytes; None for a binary archive member, which is not read."""
+        return None if source.kind is Kind.BINARY and source.parent is not None else source.size
+
+    def events(self, source: Source) -> LogEvents:
+        """Return what a log says, read once."""
+        if source.name not in self._events:
+            from aoti_logs.parse.log import read_log
+
+            self._events[source.name] = read_log(source)
+        return self._events[source.name]
+
+    def logs(self, *, subjects_only: bool = True) -> Iterator[tuple[Source, LogEvents]]:
+        """Yield the logs with their events; those of the context only on request."""
+        for source in self.subjects if subjects_only else self.sources:
+            if source.kind is Kind.LOG:
+                yield source, self.events(source)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """Generated code, graphs, names and ranges at hand."""
+        from aoti_logs.code.evidence import Evidence
+
+        return Evidence(self.sources, self.events)
+
+    def spans_of(self, source: Source) -> tuple[_Spans, _Spans]:
+        """Return (records, unparsed) of a source as (kind, start, end); together they are all its bytes."""
+        if source.kind is Kind.LOG:
+            events = self.events(source)
+            return (
+                [(r.kind, r.span.start, r.span.end) for r in events.records],
+                [(u.expected, u.span.start, u.span.end) for u in events.unparsed],
+            )
+        if source.kind is Kind.TORCH_TRACE:
+            index = self.evidence.trace(source)
+            return (
+                [(r.key, s.start, s.end) for r in index.records for s in r.spans],
+                [(u.expected, u.span.start, u.span.end) for u in index.unparsed],
+            )
+        size = self.size_of(source)
+        return ([(str(source.kind), 0, size)], []) if size else ([], [])
+
+    def views(self) -> Iterator[ModelView]:
+        """Yield every distinct wrapper with the questions one can ask it."""
+        for code in self.evidence.base.wrappers:
+            if code.wrapper is not None:
+                yield self.evidence.view(code.wrapper)
+
+    def kernel_rows(self) -> Iterator[tuple[str | None, Kernel]]:
+        """Yield (wrapper name, kernel) of every distinct kernel definition."""
+        for code in self.evidence.base.codes:
+            for kernel in code.kernels:
+                yield (code.source.name if code.wrapper is not None else None), kernel
+
+    def explain(self, *, rank: int | None = None) -> Explanation:
+        """Explain each run log apart; the evidence serves all of them.
+
+        Args:
+            rank: only findings of this rank.
+        """
+        from aoti_logs.explain import Explanation
+        from aoti_logs.rules.engine import explain_log
+
+        findings = []
+        unparsed: dict[str, int] = {}
+        for source, events in self.logs():
+            findings += explain_log(source, events, self.evidence)
+            for row in events.unparsed:
+                unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
+        if rank is not None:
+            findings = [f for f in findings if f.rank == rank]
+        inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
+        return Explanation(inputs, tuple(findings), unparsed, self.problems)
+
+    def timeline(self) -> pl.DataFrame:
+        """Return the launches in program order, one row a launch.
+
+        Columns are those of the table `launches`: wrapper, index, kernel, inputs, outputs, sizes.
+        """
+        return self.tables["launches"].sort("wrapper", "index")

@@ -1,0 +1,194 @@
+"""The command line: each subcommand a verb that reads like one."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from aoti_logs._run import Run
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Say why a torch.compile or AOTInductor run failed, from what it left behind.",
+)
+
+_PATHS = Annotated[list[str], typer.Argument(help="Logs, folders, .pt2, generated sources; - for stdin.")]
+_CONTEXT = Annotated[
+    list[str] | None, typer.Option("--context", "-c", help="Files or folders to consult for evidence only.")
+]
+
+
+class ExplainFormat(StrEnum):
+    """Forms of an explanation."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class TableFormat(StrEnum):
+    """Forms of a table."""
+
+    TEXT = "text"
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+@app.command()
+def explain(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    format: Annotated[
+        ExplainFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = ExplainFormat.TEXT,  # noqa: A002 - the option's name
+    rank: Annotated[int | None, typer.Option(help="Only findings of this rank.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also notes.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 when something failed.")] = False,
+) -> None:
+    """Say what failed, why, how that is known, and what to run next."""
+    explanation = _load(paths, context).explain(rank=rank)
+    if format is ExplainFormat.JSON:
+        import orjson
+
+        _write(orjson.dumps(explanation.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n")
+    else:
+        from aoti_logs.render.text import render_text
+
+        _write(render_text(explanation, everything=everything))
+    if check and explanation.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def tables(paths: _PATHS, context: _CONTEXT = None) -> None:
+    """List the tables with their numbers of rows."""
+    run = _load(paths, context)
+    from aoti_logs.tables import schema
+
+    for name, frame in run.tables.items():
+        first = (schema(name).__doc__ or "").strip().splitlines()[0]
+        _write(f"{name:<18} {frame.height:>9,}  {first}\n")
+
+
+@app.command()
+def show(
+    paths: Annotated[list[str], typer.Argument(help="Paths as for explain, then the table's name.")],
+    context: _CONTEXT = None,
+    sql: Annotated[str | None, typer.Option(help="Query over all tables, in SQL (polars).")] = None,
+    format: Annotated[
+        TableFormat, typer.Option("--format", "-f", help="Form of the table.")
+    ] = TableFormat.TEXT,  # noqa: A002
+) -> None:
+    """Show one table: `aoti-logs show PATH TABLE`."""
+    from aoti_logs.tables import NAMES
+
+    *given, name = paths
+    if name not in NAMES and sql is not None:
+        given, name = paths, ""
+    if not given or (name and name not in NAMES):
+        _fail(f"the last argument must be a table: {', '.join(NAMES)}")
+    run = _load(given, context)
+    import polars as pl
+
+    if sql is None:
+        frame = run.tables[name]
+    else:
+        lowered = sql.lower()
+        used = {n: run.tables[n] for n in NAMES if n in lowered or n == name}
+        try:
+            frame = pl.SQLContext(used, eager=True).execute(sql)
+        except pl.exceptions.PolarsError as error:
+            _fail(f"the query failed: {error}")
+    if format is TableFormat.CSV:
+        lists = [c for c, t in frame.schema.items() if isinstance(t, pl.List)]
+        flat = frame.with_columns(pl.col(c).cast(pl.List(pl.String)).list.join(" ") for c in lists)
+        _write(flat.write_csv() or "")
+    elif format is TableFormat.JSON:
+        _write((frame.write_json() or "") + "\n")
+    else:
+        style = "ASCII_MARKDOWN" if format is TableFormat.MARKDOWN else "UTF8_FULL_CONDENSED"
+        with pl.Config(
+            tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=80, tbl_width_chars=-1, tbl_formatting=style
+        ):
+            from aoti_logs.render.text import clean
+
+            _write("\n".join(clean(line) for line in str(frame).splitlines()) + "\n")
+
+
+@app.command()
+def timeline(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Parquet file to write.")] = None,
+) -> None:
+    """Write the launches in program order: kernel, launch index, inputs, outputs, sizes."""
+    frame = _load(paths, context).timeline()
+    if output is not None:
+        try:
+            frame.write_parquet(output)
+        except OSError as error:
+            _fail(f"{output}: {error.strerror or error}")
+        _write(f"{frame.height:,} launches written to {output}\n")
+        return
+    from aoti_logs.render.text import clean
+
+    for row in frame.iter_rows(named=True):
+        call = f"{row['kernel']}({', '.join(row['inputs'])}) -> {', '.join(row['outputs']) or '-'}"
+        sizes = f"  [{', '.join(row['sizes'])}]" if row["sizes"] else ""
+        _write(f"{row['index']:>5}  {clean(call + sizes)}\n")
+
+
+@app.command()
+def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = None) -> None:
+    """List the rules, or print the page of one."""
+    from aoti_logs.rules import all_rules
+
+    known = all_rules()
+    if code is None:
+        for rule in known:
+            _write(f"{rule.code}  {rule.name:<30} {rule.page.splitlines()[0]}\n")
+        return
+    page = next((r.page for r in known if r.code == code.upper()), None)
+    if page is None:
+        _fail(f"there is no rule {code}; known are {', '.join(r.code for r in known)}")
+    _write(page.strip() + "\n")
+
+
+def _load(paths: list[str], context: list[str] | None) -> Run:
+    from aoti_logs._run import load
+    from aoti_logs.errors import LoadError
+
+    try:
+        return load(paths, context or [])
+    except LoadError as error:
+        _fail(str(error))
+
+
+def _fail(sentence: str) -> NoReturn:
+    from aoti_logs.render.text import clean
+
+    typer.echo(f"aoti-logs: {clean(sentence)}", err=True)
+    raise typer.Exit(2)
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe (`| head`) went away; nothing is wrong.
+        sys.stderr.close()
+        raise typer.Exit(0) from None
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

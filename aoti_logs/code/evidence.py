@@ -1,0 +1,190 @@
+"""All evidence at hand, each part read when a question first needs it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.codebase import CodeBase
+from aoti_logs.code.python_line import PythonLine, python_lines
+from aoti_logs.code.view import ModelView, read_body
+from aoti_logs.sources.source import Kind, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aoti_logs.code.body import Body
+    from aoti_logs.code.case import Indexed, IndexSource
+    from aoti_logs.code.codebase import Wrapper
+    from aoti_logs.code.locate import Site
+    from aoti_logs.code.model import Kernel, Launch
+    from aoti_logs.parse.events import LogEvents
+    from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
+    from aoti_logs.records.trace import TraceIndex
+
+
+class Evidence:
+    """Code, graphs, names and ranges from a set of sources.
+
+    Args:
+        sources: files and archive members; texts inside traces and logs are found here.
+        events: reads a log, for what TORCH_LOGS printed into it.
+    """
+
+    def __init__(self, sources: Sequence[Source], events: Callable[[Source], LogEvents]) -> None:
+        self._given = tuple(sources)
+        self._events = events
+        self._traces: dict[str, TraceIndex] = {}
+        self._views: dict[str, ModelView] = {}
+        self._bodies: dict[tuple[str, int], Body] = {}
+
+    @cached_property
+    def traces(self) -> tuple[TraceIndex, ...]:
+        """The TORCH_TRACE logs."""
+        return tuple(self.trace(s) for s in self._given if s.kind is Kind.TORCH_TRACE)
+
+    def trace(self, source: Source) -> TraceIndex:
+        """Return the records of one trace, indexed once."""
+        from aoti_logs.records.trace import TraceIndex
+
+        if source.name not in self._traces:
+            self._traces[source.name] = TraceIndex(source)
+        return self._traces[source.name]
+
+    @cached_property
+    def _logs(self) -> tuple[tuple[Source, LogEvents], ...]:
+        return tuple((s, self._events(s)) for s in self._given if s.kind is Kind.LOG)
+
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """Files, archive members, and the texts inside traces and logs."""
+        from aoti_logs.parse.torch_logs_code import code_in_messages
+        from aoti_logs.records.trace import trace_sources
+
+        found = list(self._given)
+        for trace in self.traces:
+            found += trace_sources(trace)
+        for source, events in self._logs:
+            if events.messages:
+                found += code_in_messages(events.messages, source)
+        return tuple(found)
+
+    @cached_property
+    def base(self) -> CodeBase:
+        """The generated code."""
+        return CodeBase(self.sources)
+
+    @cached_property
+    def graphs(self) -> tuple[Graph, ...]:
+        """Every FX graph that was printed."""
+        from aoti_logs.parse.graph import graphs_in_text, read_graph
+
+        found: list[Graph] = []
+        for source in self.sources:
+            if source.kind is Kind.GRAPH:
+                found += graphs_in_text(source) or (read_graph(source),)
+            elif source.kind is Kind.LOG:
+                found += graphs_in_text(source)
+        return tuple(found)
+
+    @cached_property
+    def signatures(self) -> tuple[Signature, ...]:
+        """Signatures of exported programs."""
+        from aoti_logs.parse.exported_program import signatures_in_text
+
+        texts = (s for s in self.sources if s.kind in {Kind.LOG, Kind.GRAPH, Kind.JSON})
+        return tuple(sig for s in texts for sig in signatures_in_text(s))
+
+    @cached_property
+    def ranges(self) -> tuple[Range, ...]:
+        """Value ranges that exported programs print."""
+        from aoti_logs.parse.exported_program import ranges_in_text
+
+        texts = (s for s in self.sources if s.kind in {Kind.LOG, Kind.GRAPH})
+        return tuple(r for s in texts for r in ranges_in_text(s))
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Every `create_symbol`, from traces and from TORCH_LOGS text."""
+        from aoti_logs.parse.symbol import symbol_from_envelope, symbols_in_messages
+
+        found: list[Symbol] = []
+        for trace in self.traces:
+            for record in trace.find("create_symbol"):
+                symbol = symbol_from_envelope(
+                    record.envelope, record.place, trace.source, record.compile_id, trace.strings
+                )
+                if symbol is not None:
+                    found.append(symbol)
+        for _, events in self._logs:
+            found += symbols_in_messages(events.messages)
+        return tuple(found)
+
+    @cached_property
+    def source_names(self) -> tuple[SourceName, ...]:
+        """Inputs in the order in which tracing met them."""
+        from aoti_logs.parse.symbol import source_name_from_envelope
+
+        found = []
+        for trace in self.traces:
+            for record in trace.find("describe_source"):
+                name = source_name_from_envelope(
+                    record.envelope, record.place, trace.source, record.compile_id
+                )
+                if name is not None:
+                    found.append(name)
+        return tuple(found)
+
+    @cached_property
+    def origins(self) -> tuple[KernelOrigin, ...]:
+        """Python stacks of kernels from provenance tracking."""
+        from aoti_logs.parse.provenance import kernel_origins
+
+        texts = (s for s in self.sources if s.kind is Kind.KERNEL_INFORMATION)
+        return tuple(o for s in texts for o in kernel_origins(s))
+
+    def view(self, wrapper: Wrapper) -> ModelView:
+        """Return the questions about one wrapper, with the user's names of its inputs."""
+        from aoti_logs.code.input_names import input_names
+
+        key = wrapper.source.name
+        if key not in self._views:
+            names = input_names(
+                wrapper.inputs,
+                wrapper.sizes,
+                wrapper.flavour,
+                graphs=self.graphs,
+                signatures=self.signatures,
+                symbols=self.symbols,
+                source_names=self.source_names,
+            )
+            self._views[key] = ModelView(wrapper, self.base, names)
+        return self._views[key]
+
+    def body(self, kernel: Kernel) -> Body:
+        """Return a kernel's body, read once."""
+        key = (kernel.source.name, kernel.line)
+        if key not in self._bodies:
+            self._bodies[key] = read_body(kernel)
+        return self._bodies[key]
+
+    def symbol(self, view: ModelView, *symbols: str | None) -> Symbol | None:
+        """Return the announcement of a symbol that fits a wrapper; None when several contradict."""
+        wanted = {s for s in symbols if s}
+        found = [s for s in self.symbols if s.symbol in wanted]
+        names = {n.name for n in view.names.values()}
+        fitting = [s for s in found if s.input_name in names] if names else found
+        fitting = fitting or ([] if names else found)
+        kinds = {(s.origin, s.lower, s.upper) for s in fitting}
+        return fitting[0] if len(kinds) == 1 else None
+
+    def python_lines(
+        self,
+        site: Site,
+        launch: Launch | None,
+        index: Sequence[IndexSource],
+        indexed: Sequence[Indexed],
+    ) -> tuple[PythonLine, ...]:
+        """Return the user's lines that the failing access can come from."""
+        name = launch.kernel if launch is not None else site.kernel.name
+        return python_lines(launch, name, (index, indexed), self.origins, self.graphs)

@@ -1,0 +1,255 @@
+"""One wrapper with its kernels and names: who wrote a buffer, what reaches it, how long it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.body import Store
+from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
+from aoti_logs.code.slice import value_loads
+
+if TYPE_CHECKING:
+    from aoti_logs.code.body import Body
+    from aoti_logs.code.codebase import CodeBase, Wrapper
+    from aoti_logs.code.input_names import InputName
+    from aoti_logs.code.model import (
+        Argument,
+        Constant,
+        InputCheck,
+        Kernel,
+        Launch,
+        ModelInput,
+        Size,
+    )
+
+_MAX_BUFFERS = 500
+_EXTENTS = re.compile(r"[{(]([^{}()]*(?:\([^()]*\)[^{}()]*)*)[})]")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor behind a launch argument.
+
+    `arg` is its name in the generated code. `name` is what the user calls it (an input's name, a
+    weight's module path), None when no evidence tells. `shape` are extents as the code writes them.
+    """
+
+    arg: str
+    kind: ArgumentKind
+    input_index: int | None = None
+    name: str | None = None
+    line: int | None = None
+    shape: tuple[str, ...] | None = None
+    constant: Constant | None = None
+
+    @property
+    def shown(self) -> str:
+        """The user's name, else the generated one."""
+        return self.name or self.arg
+
+
+class ModelView:
+    """Questions about one wrapper."""
+
+    def __init__(self, wrapper: Wrapper, base: CodeBase, names: dict[str, InputName]) -> None:
+        self.wrapper = wrapper
+        self.base = base
+        self.names = names
+        self._bodies: dict[str, Body | None] = {}
+
+    @cached_property
+    def inputs(self) -> dict[str, ModelInput]:
+        """Inputs by generated name."""
+        return {i.name: i for i in self.wrapper.inputs}
+
+    @cached_property
+    def constants(self) -> dict[str, Constant]:
+        """Constants by generated name."""
+        return {c.name: c for c in self.wrapper.constants}
+
+    @cached_property
+    def sizes(self) -> dict[str, Size]:
+        """The first definition of each size symbol."""
+        found: dict[str, Size] = {}
+        for size in self.wrapper.sizes:
+            found.setdefault(size.symbol, size)
+        return found
+
+    def size_chain(self, symbol: str) -> tuple[Size, ...]:
+        """Return the definition of a symbol and of what it is an alias of, the symbol's own first."""
+        chain: list[Size] = []
+        while symbol in self.sizes and len(chain) < 50:
+            size = self.sizes[symbol]
+            if size in chain:
+                break
+            chain.append(size)
+            if size.alias_of is None:
+                break
+            symbol = size.alias_of
+        return tuple(chain)
+
+    def symbols_of(self, tensor: str, dim: int) -> tuple[str, ...]:
+        """Return the symbols measured at a dimension of a tensor, aliases of them included."""
+        direct = [
+            s.symbol for s in self.wrapper.sizes if s.tensor == tensor and s.dim == dim and not s.stride
+        ]
+        more = [s.symbol for s in self.wrapper.sizes if s.alias_of in direct]
+        return tuple(dict.fromkeys(direct + more))
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[str, ...]]:
+        """Extents by tensor name: from constants, buffers, asserts and per-dimension checks."""
+        shapes: dict[str, tuple[str, ...]] = {}
+        dims: dict[str, dict[int, str]] = {}
+        for constant in self.wrapper.constants:
+            if constant.shape is not None:
+                shapes[constant.name] = tuple(str(n) for n in constant.shape)
+        for check in self.wrapper.checks:
+            if check.kind is CheckKind.SIZE_STRIDE and (match := _EXTENTS.search(check.expected)):
+                shapes.setdefault(check.tensor, tuple(_extent(p) for p in match[1].split(",") if p.strip()))
+            elif check.kind is CheckKind.EQUAL and check.dim is not None:
+                dims.setdefault(check.tensor, {})[check.dim] = check.expected
+        for size in self.wrapper.sizes:
+            if size.tensor and size.dim is not None and not size.stride:
+                dims.setdefault(size.tensor, {}).setdefault(size.dim, size.symbol)
+        for tensor, known in dims.items():
+            if sorted(known) == list(range(len(known))):
+                shapes.setdefault(tensor, tuple(_extent(known[d]) for d in range(len(known))))
+        for buffer in self.wrapper.buffers:
+            if buffer.shape is not None:
+                shapes.setdefault(buffer.name, tuple(_extent(s) for s in buffer.shape))
+        return shapes
+
+    def tensor(self, argument: Argument) -> Tensor:
+        """Return what a pointer argument of a launch is."""
+        return self.named(argument.name or argument.text, argument.kind)
+
+    def named(self, name: str, kind: ArgumentKind = ArgumentKind.OTHER) -> Tensor:
+        """Return the tensor of a generated name."""
+        shape = self.shapes.get(name)
+        if name in self.constants:
+            constant = self.constants[name]
+            return Tensor(name, ArgumentKind.CONSTANT, None, constant.fqn, constant.line, shape, constant)
+        if name in self.inputs:
+            entry = self.inputs[name]
+            user = self.names.get(name)
+            return Tensor(
+                name, ArgumentKind.INPUT, entry.index, user.name if user else None, entry.line, shape
+            )
+        buffer = next((b for b in self.wrapper.buffers if b.name == name), None)
+        if buffer is not None:
+            return Tensor(name, ArgumentKind.BUFFER, line=buffer.line, shape=shape)
+        return Tensor(name, kind, shape=shape)
+
+    def definition(self, name: str) -> Kernel | None:
+        """Return the kernel with its body: in the wrapper, or in the kernel file that goes with it."""
+        own = self.wrapper.kernel(name)
+        if own is not None and (
+            own.backend is Backend.TRITON or own.end_line > own.line + len(own.params) + 1
+        ):
+            return own
+        files = set(self.wrapper.kernel_files)
+        found = [
+            (bool(files & {n.replace("!", "/").rpartition("/")[2] for n in code.names}), kernel)
+            for code in self.base.kernel_files
+            for kernel in code.kernels
+            if kernel.name == name
+        ]
+        found.sort(key=lambda f: not f[0])
+        return found[0][1] if found else own
+
+    def body(self, name: str) -> Body | None:
+        """Return the body of a kernel, read once."""
+        if name not in self._bodies:
+            kernel = self.definition(name)
+            self._bodies[name] = read_body(kernel) if kernel is not None else None
+        return self._bodies[name]
+
+    def written_by(self, launch: Launch) -> tuple[str, ...]:
+        """Return the buffers that a launch writes."""
+        found = list(launch.outputs)
+        by_name = [a for a in launch.arguments if a.param and "out_ptr" in a.param]
+        if by_name:
+            found += [a.name for a in by_name if a.name]
+        elif launch.backend is not Backend.EXTERN and (body := self.body(launch.kernel)) is not None:
+            stored = {s.ptr for s in body.statements if isinstance(s, Store)}
+            found += [a.name for a in launch.arguments if a.param in stored and a.name]
+        return tuple(dict.fromkeys(found))
+
+    def _memory(self, name: str) -> set[str]:
+        """Return the older names of the memory behind a name (reuse and views)."""
+        aliases = {b.name: b.alias_of for b in self.wrapper.buffers if b.alias_of}
+        group = {name}
+        while (name := aliases.get(name, "")) and name not in group:
+            group.add(name)
+        return group
+
+    def producer(self, name: str, before: int) -> Launch | None:
+        """Return the last launch before launch number `before` that wrote a buffer."""
+        group = self._memory(name)
+        for launch in reversed(self.wrapper.launches):
+            if launch.index < before and group & set(self.written_by(launch)):
+                return launch
+        return None
+
+    def read_by(self, launch: Launch, name: str) -> tuple[str, ...]:
+        """Return the tensors that a launch makes the values of one of its outputs from."""
+        pointers = [a for a in launch.arguments if a.name and a.kind in _TENSORS]
+        if launch.backend is Backend.EXTERN:
+            return tuple(dict.fromkeys(a.name for a in pointers if a.name and a.name not in launch.outputs))
+        body = self.body(launch.kernel)
+        stored = [a.param for a in pointers if a.name in self._memory(name) and a.param]
+        if body is None or not stored:
+            return tuple(a.name for a in pointers if a.name and "out_ptr" not in (a.param or ""))
+        loaded = {ptr for param in stored for ptr in value_loads(body, param)}
+        return tuple(dict.fromkeys(a.name for a in pointers if a.param in loaded and a.name))
+
+    def roots(self, name: str, before: int) -> tuple[Tensor, ...]:
+        """Return the model inputs (and constants) that the values of a buffer are made from."""
+        found: dict[str, Tensor] = {}
+        todo, seen = [(name, before)], set()
+        while todo and len(seen) < _MAX_BUFFERS:
+            current, position = todo.pop()
+            if (current, position) in seen:
+                continue
+            seen.add((current, position))
+            tensor = self.named(current)
+            if tensor.kind in {ArgumentKind.INPUT, ArgumentKind.CONSTANT}:
+                found.setdefault(current, tensor)
+                continue
+            origin = next((n for n in self._memory(current) if n in self.inputs or n in self.constants), None)
+            launch = self.producer(current, position)
+            if launch is not None:
+                todo += [(n, launch.index) for n in self.read_by(launch, current)]
+            elif origin is not None:
+                found.setdefault(origin, self.named(origin))
+        return tuple(found.values())
+
+    def limits(self, tensor: str, dim: int) -> dict[CheckKind, InputCheck]:
+        """Return the checks of one dimension of an input."""
+        wanted = {CheckKind.MIN, CheckKind.MAX, CheckKind.EQUAL}
+        return {
+            c.kind: c for c in self.wrapper.checks if c.tensor == tensor and c.dim == dim and c.kind in wanted
+        }
+
+
+_TENSORS = {ArgumentKind.BUFFER, ArgumentKind.INPUT, ArgumentKind.CONSTANT}
+
+
+def _extent(text: str) -> str:
+    text = text.strip()
+    return text[:-1] if re.fullmatch(r"\d+L", text) else text
+
+
+def read_body(kernel: Kernel) -> Body:
+    """Read a kernel's body in its own language."""
+    if kernel.backend is Backend.TRITON:
+        from aoti_logs.code.triton_body import triton_body
+
+        return triton_body(kernel)
+    from aoti_logs.code.cpp_body import cpp_body
+
+    return cpp_body(kernel.source, kernel.line, kernel.end_line)

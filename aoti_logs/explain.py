@@ -1,0 +1,285 @@
+"""What an explanation is made of: findings, links that quote, what is missing, what to run next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from aoti_logs.sources.source import Place
+
+SCHEMA = 1
+
+
+class Confidence(StrEnum):
+    """How sure a statement is; only `PROVEN` may be worded as a fact."""
+
+    PROVEN = "proven"
+    """Every link is quoted from this run."""
+    LIKELY = "likely"
+    """One link rests on a unique match of names."""
+    POSSIBLE = "possible"
+    """There are several candidates; all are listed."""
+    UNKNOWN = "unknown"
+    """The chain is broken; it says where."""
+
+
+_ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
+
+
+def weakest(*parts: Confidence) -> Confidence:
+    """Return the weakest of several; a chain is as strong as its weakest link."""
+    return max(parts, key=_ORDER.index, default=Confidence.PROVEN)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step of a chain. `details` are further lines that stand under it on the screen."""
+
+    step: str
+    text: str
+    place: Place | None
+    strength: Confidence = Confidence.PROVEN
+    details: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "step": self.step,
+            "text": self.text,
+            "source": self.place.source if self.place else None,
+            "line": self.place.line if self.place else None,
+            "end_line": self.place.end_line if self.place else None,
+            "strength": str(self.strength),
+            "details": list(self.details),
+        }
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A link that could not be made, and the way to record what it needs."""
+
+    what: str
+    how_to_record: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {"what": self.what, "how_to_record": self.how_to_record}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The next thing to run. `takes_effect` is `run` (a new process is enough) or `compile`."""
+
+    command: str
+    env: tuple[tuple[str, str], ...]
+    takes_effect: str
+    why: str
+    proof: str
+    care: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "command": self.command,
+            "env": dict(self.env),
+            "takes_effect": self.takes_effect,
+            "why": self.why,
+            "proof": self.proof,
+            "care": self.care,
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a rule says about a cause. `because` are the facts it rests on, `decide` what would
+    settle it when it is not proven.
+    """
+
+    code: str
+    title: str
+    confidence: Confidence
+    because: tuple[str, ...] = ()
+    decide: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "rule": self.code,
+            "title": self.title,
+            "confidence": str(self.confidence),
+            "because": list(self.because),
+            "decide": list(self.decide),
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that happened. `verdicts` are all the rules that apply, the leading one first."""
+
+    rule: str
+    kind: str
+    role: str
+    severity: str
+    confidence: Confidence
+    title: str
+    facts: Mapping[str, Any]
+    rank: int | None = None
+    log: str | None = None
+    """Name of the log it was read from."""
+    chain: tuple[Link, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    experiments: tuple[Experiment, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    consequences: tuple[Link, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fixes(self) -> tuple[str, ...]:
+        """What would mend it, from the leading verdict."""
+        return self.verdicts[0].fixes if self.verdicts else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values (the contract of `docs/explanation.schema.json`)."""
+        return {
+            "rule": self.rule,
+            "kind": self.kind,
+            "role": self.role,
+            "severity": self.severity,
+            "confidence": str(self.confidence),
+            "title": self.title,
+            "rank": self.rank,
+            "log": self.log,
+            "facts": _plain(self.facts),
+            "chain": [link.to_dict() for link in self.chain],
+            "missing": [m.to_dict() for m in self.missing],
+            "experiments": [e.to_dict() for e in self.experiments],
+            "verdicts": [v.to_dict() for v in self.verdicts],
+            "fixes": list(self.fixes),
+            "consequences": [c.to_dict() for c in self.consequences],
+            "notes": list(self.notes),
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer of `Run.explain()`: findings in order, causes first."""
+
+    inputs: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    unparsed: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Finding]:
+        """Iterate over the findings."""
+        return iter(self.findings)
+
+    def __str__(self) -> str:
+        """Return the screen as plain text."""
+        from aoti_logs.render.text import render_text
+
+        return render_text(self)
+
+    def _repr_html_(self) -> str:
+        from aoti_logs.render.html import render_html
+
+        return render_html(self)
+
+    @property
+    def failed(self) -> bool:
+        """True when something failed."""
+        return any(f.role == "cause" for f in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the versioned contract that `docs/explanation.schema.json` describes."""
+        return {
+            "schema": SCHEMA,
+            "inputs": list(self.inputs),
+            "findings": [f.to_dict() for f in self.findings],
+            "unparsed": dict(self.unparsed),
+            "problems": list(self.problems),
+        }
+
+
+def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
+    names = list(properties) if required is None else required
+    return {"type": "object", "properties": properties, "required": names}
+
+
+_TEXT: dict[str, Any] = {"type": "string"}
+_TEXT_OR_NULL: dict[str, Any] = {"type": ["string", "null"]}
+_NUMBER_OR_NULL: dict[str, Any] = {"type": ["integer", "null"]}
+_TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}
+_WORDS: dict[str, Any] = {"enum": [str(c) for c in _ORDER]}
+_LINK = _object(
+    {
+        "step": _TEXT,
+        "text": _TEXT,
+        "source": _TEXT_OR_NULL,
+        "line": _NUMBER_OR_NULL,
+        "end_line": _NUMBER_OR_NULL,
+        "strength": _WORDS,
+        "details": _TEXTS,
+    }
+)
+_VERDICT = _object({"rule": _TEXT, "title": _TEXT, "confidence": _WORDS, "because": _TEXTS, "decide": _TEXTS})
+_EXPERIMENT = _object(
+    {
+        "command": _TEXT,
+        "env": {"type": "object", "additionalProperties": _TEXT},
+        "takes_effect": {"enum": ["run", "compile"]},
+        "why": _TEXT,
+        "proof": _TEXT,
+        "care": _TEXT_OR_NULL,
+    }
+)
+JSON_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "aoti-logs explanation",
+    **_object(
+        {
+            "schema": {"const": SCHEMA},
+            "inputs": _TEXTS,
+            "findings": {
+                "type": "array",
+                "items": _object(
+                    {
+                        "rule": {"type": "string", "pattern": "^AL[0-9]{3}$"},
+                        "kind": _TEXT,
+                        "role": {"enum": ["cause", "consequence", "note"]},
+                        "severity": {"enum": ["error", "warning", "note"]},
+                        "confidence": _WORDS,
+                        "title": _TEXT,
+                        "rank": _NUMBER_OR_NULL,
+                        "log": _TEXT_OR_NULL,
+                        "facts": {"type": "object"},
+                        "chain": {"type": "array", "items": _LINK},
+                        "missing": {
+                            "type": "array",
+                            "items": _object({"what": _TEXT, "how_to_record": _TEXT}),
+                        },
+                        "experiments": {"type": "array", "items": _EXPERIMENT},
+                        "verdicts": {"type": "array", "items": _VERDICT},
+                        "fixes": _TEXTS,
+                        "consequences": {"type": "array", "items": _LINK},
+                        "notes": _TEXTS,
+                    }
+                ),
+            },
+            "unparsed": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "problems": _TEXTS,
+        }
+    ),
+}

@@ -1,0 +1,145 @@
+"""A size was outside the range that the code was compiled for: empty, too small, or too large.
+
+## What it says
+The bound of the failed check is a size of an input, or the kernel walks over a size, and that size
+was outside the compiled range in this run. An empty tensor is the usual case: a dynamic dimension
+is compiled for two or more by default, so `tensor[index]` with 0 rows fails for every index.
+
+## Why it matters
+AOTInductor does not test the range when the model runs (unless `AOTI_RUNTIME_CHECK_INPUTS` is set
+in torch 2.7 and newer, or the code was compiled with `AOT_INDUCTOR_DEBUG_COMPILE=1` before), so the
+failure shows in a kernel far from the call. torch.compile guards its sizes; there this rule applies
+only when a printed size proves it.
+
+## Evidence it needs
+The wrapper (size definition, `check_input_N`) or a `create_symbol` record for the range. The size of
+this run: the value printer, shapes that the caller printed, or the arithmetic of the failed check
+itself. Proven with a printed size; likely when the caller's line matches by name only; possible
+without a number, then it says what would decide it.
+
+## What to do
+Return early when the tensor is empty, or export with an example and a `Dim` that cover the size.
+`AOTI_RUNTIME_CHECK_INPUTS=1` names the input and the size at the call; it also refuses sizes 0 and 1
+that the code would compute correctly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Confidence, Verdict
+from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.wording import indexed_name, is_aot, main_index, print_hint, range_text
+
+if TYPE_CHECKING:
+    from aoti_logs.code.case import BoundTerm, IndexCase
+
+
+def judge(case: IndexCase) -> Verdict | None:
+    """Apply when a size in the check is, or may have been, outside its compiled range."""
+    return _of_loop(case) or _of_bound(case)
+
+
+def _of_loop(case: IndexCase) -> Verdict | None:
+    """A loop that runs past a literal bound proves its own length."""
+    source = main_index(case)
+    if source is None or source.loop is None or case.bound is None or case.bound.value is None:
+        return None
+    if len(source.extent_terms) != 1 or str(source.extent) != source.extent_terms[0].param:
+        return None
+    term = source.extent_terms[0]
+    if term.symbol is None or term.argument.text.strip() != term.symbol:
+        return None
+    if term.upper is None or case.bound.value < term.upper:
+        return None
+    return Verdict(
+        "AL101",
+        f"`{term.shown}` was above {case.bound.value}, and the code was compiled for {range_text(term)}",
+        case.strength,
+        (f"`{source.loop}` runs below {term.symbol} = {term.shown}, and reached {case.bound.value}",),
+        fixes=_fixes(term),
+    )
+
+
+def _of_bound(case: IndexCase) -> Verdict | None:
+    if case.bound is None or not case.bound.terms:
+        return None
+    known = [t for t in case.bound.terms if t.known is not None]
+    for term in known:
+        verdict = _known(case, term)
+        if verdict is not None:
+            return verdict
+    if known or not is_aot(case):
+        return None
+    terms = [t for t in case.bound.terms if t.tensor is not None and (t.lower is None or t.lower > 0)]
+    if len(case.bound.terms) != 1 or not terms:
+        return None
+    return _unknown(case, terms[0])
+
+
+def _known(case: IndexCase, term: BoundTerm) -> Verdict | None:
+    assert term.known is not None
+    size, (low, high) = term.known.value, (term.lower, term.upper)
+    if term.tensor is None or not (
+        (low is not None and size < low) or (high is not None and size > high) or size == 0
+    ):
+        return None
+    if high is not None and size > high:
+        # A large size makes the bound larger; it does not make this check fail by itself.
+        return None
+    if size > 0 and case.slice is None:
+        return None
+    how = "an empty" if size == 0 and not term.dim else f"a size of {size} in dimension {term.dim} of"
+    compiled = f"code compiled for {range_text(term)}" if term.has_range else "code that expects rows"
+    because = [f"{term.known.text} ({term.known.place})"]
+    confidence = term.known.strength
+    if size == 0:
+        because.append(
+            f"with {term.param} = 0 no index can pass {case.assertion.text.full if case.assertion.text else 'the check'}"
+        )
+    else:
+        because.append(
+            f"{size} is below the compiled range {range_text(term)}; an index meant for more rows fails"
+        )
+        confidence = Confidence.POSSIBLE
+    if case.strength is not Confidence.PROVEN and confidence is Confidence.PROVEN:
+        confidence = case.strength
+    return Verdict(
+        "AL101",
+        f"{how} `{term.tensor.shown}` runs {compiled}",
+        confidence,
+        tuple(because),
+        fixes=_fixes(term),
+    )
+
+
+def _unknown(case: IndexCase, term: BoundTerm) -> Verdict:
+    assert term.tensor is not None
+    name = term.tensor.shown
+    because = [f"with {term.param} = 0 no index can pass the check, so an empty `{name}` fails always"]
+    if term.has_range:
+        because.append(
+            f"{term.symbol} was compiled for {range_text(term)}, and nothing tests that when the model runs"
+        )
+    decide = [print_hint(case, f"the shape of `{name}`")]
+    if any(c.gated for c in term.checks):
+        decide.append(f"AOTI_RUNTIME_CHECK_INPUTS=1 refuses a `{name}` outside {range_text(term)}")
+    title = (
+        f"`{name}` may have been empty, and {indexed_name(case)} is indexed by it"
+        if term.tensor.arg not in {i.tensor.arg for i in case.indexed}
+        else f"`{name}` may have been empty"
+    )
+    return Verdict("AL101", title, Confidence.POSSIBLE, tuple(because), tuple(decide), _fixes(term))
+
+
+def _fixes(term: BoundTerm) -> tuple[str, ...]:
+    name = term.tensor.shown if term.tensor is not None else term.symbol or "the tensor"
+    if term.known is not None and term.known.value == 0:
+        return (
+            f"return early when `{name}` has no rows",
+            f"or export with a Dim for `{name}` whose minimum is 0 and an example that the code handles",
+        )
+    return (f"keep `{term.shown}` inside {range_text(term)}, or export with a wider Dim",)
+
+
+RULE = Rule("AL101", "size-outside-compiled-range", __doc__ or "", judge)

@@ -1,0 +1,93 @@
+"""int32 indices may be read as int64.
+
+## What it says
+The kernel reads the index as 64-bit integers. AOTInductor does not test the dtype of an input when
+the model runs, so an int32 tensor given for it is read two elements at a time: 1 and 2 become
+1 + 2 * 2**32. The check then fails although every id is fine.
+
+## Why it matters
+It looks exactly like a bad id. People search the data for days.
+
+## Evidence it needs
+The kernel and the launch, to know that the index is an input and how it is read. Proven when the
+value printer shows another dtype than the kernel reads; excluded when it shows int64, when
+`AOTI_RUNTIME_CHECK_INPUTS` was on, or under torch.compile, which guards the dtype; else possible.
+
+## What to do
+Run once with `AOTI_RUNTIME_CHECK_INPUTS=1`: it says `unmatched dtype, expected: 4(at::kLong), but
+got: 3`. Convert the input with `.long()` before the call.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.model import ArgumentKind
+from aoti_logs.explain import Confidence, Verdict, weakest
+from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.wording import is_aot, main_index, print_hint, tensor_name
+
+if TYPE_CHECKING:
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.view import Tensor
+
+_WIDE = re.compile(r"\*i64|\bint64_t\b|\blong\b")
+
+
+def judge(case: IndexCase) -> Verdict | None:
+    """Apply when an input of the model is read as int64 and nothing tested its dtype."""
+    source = main_index(case)
+    if not case.sites or source is None or case.checks_on or not is_aot(case):
+        return None
+    if source.dtype is not None and not _WIDE.search(source.dtype):
+        return None
+    inputs = [
+        t
+        for t in ((source.tensor,) if not source.roots else source.roots)
+        if t and t.kind is ArgumentKind.INPUT
+    ]
+    for tensor in inputs:
+        verdict = _of(case, tensor)
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def _of(case: IndexCase, tensor: Tensor) -> Verdict | None:
+    expected = _expected_dtype(case, tensor)
+    if expected is not None and "int64" not in expected and "Long" not in expected:
+        return None
+    fixes = (f"pass {tensor_name(tensor)} as int64: `.long()`",)
+    dump = next((d for d in reversed(case.numbers.dumps) if d.argument == tensor.arg and d.dtype), None)
+    if dump is not None:
+        if "long" in (dump.dtype or "") or "int64" in (dump.dtype or ""):
+            return None
+        return Verdict(
+            "AL106",
+            f"{tensor_name(tensor)} was given as {dump.dtype} and is read as int64",
+            weakest(case.strength, Confidence.PROVEN),
+            (f"{tensor.arg} was printed with dtype {dump.dtype} ({dump.span.place})",),
+            fixes=fixes,
+        )
+    because = (
+        f"the kernel reads {tensor_name(tensor)} as int64, and nothing tests the dtype when the model runs",
+    )
+    decide = [print_hint(case, f"the dtype of {tensor_name(tensor)}")]
+    gated = any(c.gated and c.tensor == tensor.arg for c in (case.view.wrapper.checks if case.view else ()))
+    if gated:
+        decide.insert(0, "AOTI_RUNTIME_CHECK_INPUTS=1 names the dtype that was given")
+    title = f"{tensor_name(tensor)} may have been given as int32 and read as int64"
+    return Verdict("AL106", title, Confidence.POSSIBLE, because, tuple(decide), fixes)
+
+
+def _expected_dtype(case: IndexCase, tensor: Tensor) -> str | None:
+    if case.view is None:
+        return None
+    from aoti_logs.code.model import CheckKind
+
+    checks = case.view.wrapper.checks
+    return next((c.expected for c in checks if c.tensor == tensor.arg and c.kind is CheckKind.DTYPE), None)
+
+
+RULE = Rule("AL106", "int32-read-as-int64", __doc__ or "", judge)

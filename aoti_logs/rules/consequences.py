@@ -1,0 +1,75 @@
+"""What follows from a failed check: later errors of the same process stand under it, not beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Confidence, Link
+from aoti_logs.parse.events import AssertionForm, ErrorForm
+
+if TYPE_CHECKING:
+    from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
+
+_STICKY = (
+    "device-side assert", "CUDA error", "HIP error", "Triton Error", "CUDA driver error", "API call failed",
+    "unspecified launch failure", "illegal memory access", "CUBLAS", "cudnn", "NCCL", "watchdog",
+    "device kernel image", "ChildFailedError", "run_func_",
+)  # fmt: skip
+
+
+def follows(error: ErrorText, assertion: Assertion) -> bool:
+    """Return True when an error is the same failure again or comes from it.
+
+    After a device assert the CUDA context is lost, so every later CUDA error is a consequence. An
+    error before the assertion, or of another rank, is not.
+    """
+    if error.assertion is not None:
+        return _same(error.assertion, assertion)
+    if error.rank is not None and assertion.rank is not None and error.rank != assertion.rank:
+        return False
+    if error.span.start < assertion.first.start:
+        return False
+    if error.form in {ErrorForm.TERMINATE, ErrorForm.SIGNAL}:
+        return True
+    text = error.message
+    if assertion.form is AssertionForm.CPU:
+        return assertion.message in text or "run_func_" in text or "API call failed" in text
+    return any(word.lower() in text.lower() for word in _STICKY)
+
+
+def _same(one: Assertion, other: Assertion) -> bool:
+    return one.message == other.message and (one.file, one.line) == (other.file, other.line)
+
+
+def consequences_of(events: LogEvents, assertion: Assertion) -> tuple[Link, ...]:
+    """Return the later printings and errors, equal ones once with how often."""
+    groups: dict[str, list[ErrorText]] = {}
+    for error in events.errors:
+        if error.form is ErrorForm.WARNING or error.span.start <= assertion.first.start < error.span.end:
+            continue
+        if follows(error, assertion):
+            groups.setdefault(_text(error), []).append(error)
+    links = []
+    for text, errors in groups.items():
+        again = f"{len(errors)} times" if len(errors) > 1 else ""
+        links.append(
+            Link("follows", text, errors[0].span.place, Confidence.PROVEN, (again,) if again else ())
+        )
+    return tuple(links)
+
+
+def _text(error: ErrorText) -> str:
+    if error.form is ErrorForm.TERMINATE:
+        return (
+            f"terminate called after throwing an instance of '{error.exception_type}'"
+            if error.exception_type
+            else error.message
+        )
+    if error.exception_type and not error.message.startswith(error.exception_type):
+        message = error.message
+        return (
+            f"{error.exception_type}: {message}"
+            if error.form is ErrorForm.PYTHON and "CUDA error" not in message
+            else message
+        )
+    return error.message

@@ -1,0 +1,108 @@
+"""From an index case to one finding: all rules judge, the strongest leads, the rest are listed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Confidence, Experiment, Finding, Verdict
+from aoti_logs.parse.events import AssertionForm
+from aoti_logs.rules.consequences import consequences_of
+from aoti_logs.rules.index_facts import facts_of
+from aoti_logs.rules.index_links import links_of, missing_of
+from aoti_logs.rules.wording import index_name, indexed_name, is_aot, rows_name
+
+if TYPE_CHECKING:
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.parse.events import LogEvents
+    from aoti_logs.sources.source import Source
+
+_WORDS = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
+_FIRST = ["AL104", "AL107", "AL101", "AL103", "AL102", "AL105", "AL106", "AL108", "AL100"]
+"""Among equally sure verdicts: what explains most of the case first, suspicion of the compiler last."""
+
+
+def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding:
+    """Judge a case."""
+    from aoti_logs.rules import all_rules
+
+    verdicts = [v for rule in all_rules() if (v := rule.judge(case)) is not None]
+    verdicts.sort(key=lambda v: (_WORDS.index(v.confidence), _FIRST.index(v.code)))
+    sure = [v for v in verdicts if v.confidence in {Confidence.PROVEN, Confidence.LIKELY}]
+    if sure:
+        # What a number proves is not put in doubt by what would be possible without it.
+        verdicts = sure + [v for v in verdicts if v.code == "AL108" and v not in sure]
+    lead = verdicts[0] if verdicts else _fallback(case)
+    kind = "cpu_kernel_index_assert" if case.assertion.form is AssertionForm.CPU else "triton_index_assert"
+    facts = facts_of(case, events)
+    consequences = consequences_of(events, case.assertion)
+    facts["consequences"] = list(dict.fromkeys(c.text for c in consequences))
+    return Finding(
+        rule=lead.code,
+        kind=kind,
+        role="cause",
+        severity="error",
+        confidence=lead.confidence,
+        title=_title(case, lead, sure, verdicts),
+        facts=facts,
+        rank=case.assertion.rank if case.assertion.rank is not None else source.rank,
+        log=source.name,
+        chain=links_of(case),
+        missing=missing_of(case),
+        experiments=_experiments(case, bool(sure)),
+        verdicts=tuple(verdicts) or (lead,),
+        consequences=consequences,
+    )
+
+
+def _fallback(case: IndexCase) -> Verdict:
+    return Verdict("AL100", f"{index_name(case)} is out of bounds", Confidence.UNKNOWN)
+
+
+def _title(case: IndexCase, lead: Verdict, sure: list[Verdict], verdicts: list[Verdict]) -> str:
+    if sure or lead.code == "AL100":
+        return lead.title
+    what = f"{index_name(case)} is outside {indexed_name(case)}"
+    what += f" (bound: {rows_name(case)})" if case.bound is not None else ""
+    if len(verdicts) > 1:
+        return f"{what}; {len(verdicts)} causes fit what was recorded"
+    return what
+
+
+def _experiments(case: IndexCase, sure: bool) -> tuple[Experiment, ...]:
+    """Return what to run next, the cheapest first."""
+    found: list[Experiment] = []
+    gate = None
+    if case.view is not None:
+        gate = next((c for c in case.view.wrapper.checks if c.gated and c.input_index is not None), None)
+    if gate is not None and case.view is not None and not case.checks_on and not sure:
+        found.append(
+            Experiment(
+                "run the failing program again with this environment",
+                (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
+                "run",
+                "the model then names an input whose dtype, size or stride is not what it was compiled for",
+                f"the check is in the wrapper and tests this variable ({case.view.wrapper.source.place(gate.line)})",
+                "it also refuses sizes 0 and 1 that the code may compute correctly",
+            )
+        )
+    if not sure and is_aot(case) and case.sites and not case.numbers.dumps:
+        found.append(
+            Experiment(
+                "compile the model again with this environment, then run it",
+                (("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", "2"),),
+                "compile",
+                "prints shape, minimum and maximum of every tensor before each launch",
+                "the printing calls are generated when compiling; a package that exists does not change",
+            )
+        )
+    if not case.sites:
+        found.append(
+            Experiment(
+                "compile the model again with this environment, and pass the folder with --context",
+                (("TORCH_TRACE", "trace_dir"),),
+                "compile",
+                "records the generated code, the graphs and the names of sizes",
+                "TORCH_TRACE is read when compiling; loading a package writes nothing",
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,313 @@
+"""The chain of an index case: one quoted link a step, and what is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.locate import Site
+from aoti_logs.code.model import ArgumentKind, Backend
+from aoti_logs.explain import Confidence, Link, Missing
+from aoti_logs.rules.wording import main_index, range_text, tensor_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.code.case import BoundTerm, IndexCase
+    from aoti_logs.code.model import Launch
+    from aoti_logs.sources.source import Source
+
+_WIDE = 400
+_SHOWN = 4
+
+
+def links_of(case: IndexCase) -> tuple[Link, ...]:
+    """Return the links in the order in which a person follows them."""
+    return tuple(
+        [
+            _assertion(case),
+            *_kernels(case),
+            *_launches(case),
+            *_sizes(case),
+            *_index(case),
+            *_indexed(case),
+            *_python(case),
+        ]
+    )
+
+
+def missing_of(case: IndexCase) -> tuple[Missing, ...]:
+    """Return the links that could not be made and how to record them."""
+    if case.site is None:
+        code = (
+            "the compile's cache folder or .pt2 package given with --context, or a TORCH_TRACE of the compile"
+        )
+        return (
+            Missing("kernel, launch, sizes and inputs: no generated code at hand holds this check", code),
+        )
+    found = []
+    if case.site.wrapper is None:
+        found.append(
+            Missing(
+                "launch: no wrapper at hand launches this kernel",
+                "the .wrapper.cpp, the .pt2, or the output_code.py of the same compile given with --context",
+            )
+        )
+    elif case.launch is None:
+        found.append(
+            Missing(
+                f"launch of {case.site.kernel.name} in {case.site.wrapper.source.name}",
+                "the complete wrapper",
+            )
+        )
+    if case.view is not None:
+        found += _missing_names(case)
+    if case.slice is None:
+        found.append(
+            Missing("where the index comes from: the kernel's body could not be read", "the kernel's text")
+        )
+    elif case.slice.unread_lines:
+        lines = ", ".join(str(n) for n in case.slice.unread_lines[:5])
+        found.append(
+            Missing(f"the kernel's lines {lines} could not be read; the index may have more sources", "-")
+        )
+    return tuple(found)
+
+
+def _missing_names(case: IndexCase) -> Iterator[Missing]:
+    unnamed = [
+        t.arg
+        for t in (*(i.tensor for i in case.index), *(i.tensor for i in case.indexed), *_term_tensors(case))
+        if t is not None and t.kind is ArgumentKind.INPUT and t.name is None
+    ]
+    if unnamed:
+        yield Missing(
+            f"the user's name of {', '.join(dict.fromkeys(unnamed))}",
+            "TORCH_TRACE=dir when compiling, or the printed ExportedProgram in a log",
+        )
+    if case.bound is not None and any(not t.has_range for t in case.bound.terms):
+        yield Missing(
+            "the range that the size was compiled for", "TORCH_TRACE=dir or TORCH_LOGS=dynamic when compiling"
+        )
+    if not case.python:
+        yield Missing(
+            "the Python line",
+            "INDUCTOR_PROVENANCE=1 when compiling (torch 2.9+), or TORCH_TRACE=dir for the graphs",
+        )
+
+
+def _term_tensors(case: IndexCase) -> Iterator[object]:
+    if case.bound is not None:
+        for term in case.bound.terms:
+            yield term.tensor
+
+
+def _assertion(case: IndexCase) -> Link:
+    assertion = case.assertion
+    return Link("assertion", assertion.message, assertion.first.place, details=(count_text(case),))
+
+
+def count_text(case: IndexCase) -> str:
+    """Say how often it was printed: threads and blocks on a GPU, printings on a CPU."""
+    a = case.assertion
+    if a.n_threads:
+        threads = f"{a.n_threads:,} thread{'s' * (a.n_threads != 1)} in {a.n_blocks:,} block{'s' * (a.n_blocks != 1)}"
+        again = f", {a.count:,} lines" if a.count != a.n_threads else ""
+        return f"{threads}{again}, one condition"
+    return f"printed {a.count} times, one failure" if a.count > 1 else "printed once"
+
+
+def _quote(source: Source, line: int) -> str:
+    text = source.line_text(line).strip()
+    return text if len(text) <= _WIDE else text[:_WIDE] + " ..."
+
+
+def _kernels(case: IndexCase) -> Iterator[Link]:
+    kernels: dict[tuple[str, str, int], Site] = {}
+    for site in case.sites:
+        kernels.setdefault((site.kernel.name, site.kernel.source.name, site.line), site)
+    for number, site in enumerate(kernels.values()):
+        if number == _SHOWN:
+            yield Link("kernel", f"and {len(kernels) - _SHOWN} more", None, Confidence.POSSIBLE)
+            return
+        name = site.kernel.name
+        own = site.line - site.kernel.first_line + 1
+        where = f"{name}, line {own}" if site.kernel.backend is Backend.TRITON else name
+        quote = f"{site.line} | {_quote(site.kernel.source, site.line)}"
+        place = site.kernel.source.place(site.line)
+        yield Link("kernel", where, place, site.strength, (quote, site.why))
+
+
+def _launches(case: IndexCase) -> Iterator[Link]:
+    if case.site is None or case.site.wrapper is None:
+        return
+    wrappers = {s.wrapper.source.name: s for s in case.sites if s.wrapper is not None}
+    if len(wrappers) > 1:
+        for name, site in list(wrappers.items())[1 : _SHOWN + 1]:
+            yield Link(
+                "wrapper",
+                f"{name} launches {site.kernel.name} too",
+                site.kernel.source.place(site.line),
+                Confidence.POSSIBLE,
+            )
+    strength = case.launch_strength
+    if case.site.wrapper_strength is not Confidence.PROVEN and strength is Confidence.PROVEN:
+        strength = case.site.wrapper_strength
+    for number, launch in enumerate(case.launches):
+        if number == _SHOWN:
+            yield Link("launch", f"and {len(case.launches) - _SHOWN} more", None, Confidence.POSSIBLE)
+            return
+        place = case.site.wrapper.source.place(launch.line)
+        marks = _carets(case, launch) if number == 0 else ()
+        why = case.launch_why if len(case.launches) > 1 else case.site.wrapper_why
+        yield Link("launch", one_line(launch.text), place, strength, (*marks, why))
+
+
+def one_line(text: str) -> str:
+    """Fold a call into one line."""
+    return " ".join(text.split())
+
+
+def _carets(case: IndexCase, launch: Launch) -> tuple[str, ...]:
+    """Mark the argument that is the bound under the call."""
+    if case.bound is None or not case.bound.terms:
+        return ()
+    term = case.bound.terms[0]
+    text = one_line(launch.text)
+    before = [a for a in launch.arguments if a.position < term.argument.position]
+    at = text.find("(") + 1
+    for argument in (*before, term.argument):
+        folded = one_line(argument.text)
+        found = text.find(folded, at)
+        if found < 0:
+            return (f"{term.argument.text} is {term.param}",)
+        if argument is term.argument:
+            return (" " * found + "^" * len(folded) + f" is {term.param}",)
+        at = found + len(folded)
+    return ()
+
+
+def _sizes(case: IndexCase) -> Iterator[Link]:
+    terms = list(case.bound.terms) if case.bound is not None else []
+    for source in case.index:
+        terms += source.extent_terms
+    done: set[str] = set()
+    for term in terms:
+        key = f"{term.symbol}/{term.tensor.arg if term.tensor else ''}"
+        if case.view is None or key in done:
+            continue
+        done.add(key)
+        yield from _size(case, term)
+
+
+def _size(case: IndexCase, term: BoundTerm) -> Iterator[Link]:
+    assert case.view is not None
+    source = case.view.wrapper.source
+    for size in term.chain:
+        yield Link("size", one_line(size.text) or size.symbol, source.place(size.line))
+    if term.tensor is not None and term.tensor.kind is ArgumentKind.INPUT:
+        yield _input_link(case, term.tensor.arg)
+    if term.has_range:
+        yield _range(case, term)
+    if term.known is not None:
+        yield Link("value", term.known.text, term.known.place, term.known.strength)
+
+
+def _input_link(case: IndexCase, arg: str) -> Link:
+    assert case.view is not None
+    entry, name = case.view.inputs[arg], case.view.names.get(arg)
+    source = case.view.wrapper.source
+    text = _quote(source, entry.line)
+    details: tuple[str, ...] = ()
+    strength = Confidence.PROVEN
+    if name is not None:
+        details = (f"input {entry.index} is `{name.name}` ({name.place})",)
+        strength = name.strength
+    return Link("input", text, source.place(entry.line), strength, details)
+
+
+def _range(case: IndexCase, term: BoundTerm) -> Link:
+    details = []
+    assert case.view is not None
+    for check in term.checks:
+        gate = "runs only with AOTI_RUNTIME_CHECK_INPUTS" if check.gated else "always runs"
+        details.append(
+            f"{case.view.wrapper.source.place(check.line)}  {one_line(check.text)[:120]}  ({gate})"
+        )
+    if term.announced is not None:
+        text = f"{term.announced.symbol} = {term.announced.origin} compiled for {range_text(term)}"
+        return Link("range", text, term.announced.place, details=tuple(details))
+    first = term.checks[0]
+    return Link(
+        "range",
+        f"{term.symbol} compiled for {range_text(term)}",
+        case.view.wrapper.source.place(first.line),
+        details=tuple(details),
+    )
+
+
+def _index(case: IndexCase) -> Iterator[Link]:
+    if case.slice is None or case.site is None:
+        return
+    source = case.site.kernel.source
+    value = str(case.slice.value)
+    value = (
+        value
+        if len(value) <= 100
+        else "arithmetic on " + ", ".join(sorted({str(ld) for ld in case.slice.loads}))
+    )
+    head = f"{case.slice.operand} = {value}"
+    if case.slice.wraps is not None:
+        head += f", with {case.slice.wraps} added when negative"
+    lines = [n for n in case.slice.steps if n < case.slice.check.line]
+    place = source.place(lines[0] if lines else case.slice.check.line, case.slice.check.line)
+    main = main_index(case)
+    details = []
+    for item in case.index:
+        if item.tensor is not None:
+            text = f"{item.ptr} is {item.tensor.arg}"
+            text += f", {tensor_name(item.tensor)}" if item.tensor.name else ""
+            if item.produced_by is not None and case.view is not None:
+                where = case.view.wrapper.source.place(item.produced_by.line)
+                roots = ", ".join(tensor_name(t) for t in item.roots) or "no input"
+                text += f", made by {item.produced_by.kernel} ({where}) from {roots}"
+            details.append(text)
+        elif item.loop is not None:
+            details.append(
+                f"{item.loop} is a loop variable"
+                + (f" below {item.extent}" if item.extent is not None else "")
+            )
+    strength = Confidence.PROVEN if main is not None and not case.slice.unread_lines else Confidence.POSSIBLE
+    yield Link("index", head, place, strength, tuple(details))
+    yield from _dumped(case)
+
+
+def _dumped(case: IndexCase) -> Iterator[Link]:
+    from aoti_logs.rules.wording import extremes
+
+    lowest, highest = extremes(case)
+    for known in (lowest, highest):
+        if known is not None:
+            yield Link("value", known.text, known.place, known.strength)
+
+
+def _indexed(case: IndexCase) -> Iterator[Link]:
+    if case.site is None:
+        return
+    source = case.site.kernel.source
+    for item in case.indexed[:_SHOWN]:
+        verb = "writes" if item.write else "reads"
+        name = tensor_name(item.tensor)
+        rows = f", dimension {item.dim} of {item.rows}" if item.dim is not None else ""
+        text = (
+            f"{verb} {item.ptr}, which is {item.tensor.arg}"
+            + (f" = {name}" if item.tensor.name else "")
+            + rows
+        )
+        yield Link("indexed", text, source.place(item.line), details=(_quote(source, item.line),))
+
+
+def _python(case: IndexCase) -> Iterator[Link]:
+    for line in case.python[:_SHOWN]:
+        function = f" in {line.function}" if line.function else ""
+        text = f"{line.file}:{line.line}{function}: {line.code.strip()}"
+        yield Link("python", text, line.place, line.strength, (line.why,))

@@ -1,0 +1,99 @@
+"""Failures that no rule explains yet: said plainly, with the first error quoted, and nothing more."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Confidence, Finding, Link, Verdict
+from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.index_facts import stack_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.sources.source import Source
+
+_KINDS: tuple[tuple[str, str], ...] = (
+    (
+        r"input_handles\[\d+\]: unmatched|input_handles\[\d+\]: dim value|^expected ndim \d+ but got",
+        "aoti_input_mismatch",
+    ),
+    (r"expected (?:in|out)puts vector size to be", "aoti_input_count_mismatch"),
+    (r"Error in dlopen", "aoti_dlopen_error"),
+    (
+        r"zip archive|generated cpp file or so file|File (?:not )?found: .*_compile_flags",
+        "aoti_package_error",
+    ),
+    (r"illegal memory access", "cuda_illegal_memory_access"),
+    (r"misaligned address", "cuda_misaligned_address"),
+    (r"API call failed at", "aoti_api_call_failed"),
+    (r"device-side assert", "cuda_device_assert"),
+)
+"""Text of an error to the kind of failure that it certainly is; a table, so that it can grow."""
+
+
+def kind_of(error: ErrorText) -> str:
+    """Return the kind of an error, by its text, else by how it reached the log."""
+    for pattern, kind in _KINDS:
+        if re.search(pattern, error.message):
+            return kind
+    if error.signal in {"SIGSEGV", "SIGBUS"}:
+        return "segfault"
+    if error.form is ErrorForm.TERMINATE:
+        return "terminate"
+    return "python_traceback" if error.form is ErrorForm.PYTHON else "error"
+
+
+def other_findings(
+    errors: Sequence[ErrorText], events: LogEvents, source: Source, *, explained: bool
+) -> list[Finding]:
+    """Return one finding for the first error of each rank, the later ones under it.
+
+    A device assert without its text (the assertion lines went elsewhere) is said to be one.
+    """
+    serious = [e for e in errors if e.form is not ErrorForm.WARNING]
+    by_rank: dict[int | None, list[ErrorText]] = {}
+    for error in serious:
+        by_rank.setdefault(error.rank, []).append(error)
+    return [_finding(group, events, source, explained) for group in by_rank.values()]
+
+
+def _finding(group: list[ErrorText], events: LogEvents, source: Source, explained: bool) -> Finding:
+    first = group[0]
+    kind = kind_of(first)
+    title = first.message if not first.exception_type else f"{first.exception_type}: {first.message}"
+    verdict = Verdict(
+        "AL001",
+        title,
+        Confidence.UNKNOWN,
+        ("this is the first error in the log that nothing before it explains; no rule knows its cause yet",),
+    )
+    later: dict[str, Link] = {}
+    for error in group[1:]:
+        if error.message != first.message:
+            later.setdefault(error.message, Link("follows", error.message, error.span.place))
+    facts = {"message": first.message, "exception_type": first.exception_type, **stack_facts(events.stacks)}
+    if first.raised_from is not None:
+        raised = first.raised_from
+        facts["raised_from"] = {"function": raised.function, "file": raised.file, "line": raised.line}
+    chain = [Link("error", title, first.span.place)]
+    if first.python_frames:
+        last = first.python_frames[-1]
+        text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
+        chain.append(Link("python", text, last.span.place))
+    return Finding(
+        rule="AL001",
+        kind=kind,
+        role="note" if explained else "cause",
+        severity="note" if explained else "error",
+        confidence=Confidence.UNKNOWN,
+        title=title,
+        facts=facts,
+        rank=first.rank if first.rank is not None else source.rank,
+        log=source.name,
+        chain=tuple(chain),
+        verdicts=(verdict,),
+        consequences=tuple(later.values()),
+    )

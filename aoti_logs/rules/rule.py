@@ -1,0 +1,26 @@
+"""What a rule is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.explain import Verdict
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A judgement about one kind of evidence.
+
+    `page` is the text of `aoti-logs rules CODE` and of `docs/rules/CODE.md`: the docstring of the
+    rule's module. `judge` says what it concludes from a case, None when the rule does not apply.
+    """
+
+    code: str
+    name: str
+    page: str
+    judge: Callable[[IndexCase], Verdict | None]

@@ -1,0 +1,76 @@
+"""The upper side of a bounds check, shared by the rules on symbolic and on literal bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Confidence, Verdict, weakest
+from aoti_logs.rules.wording import (
+    extremes,
+    index_name,
+    indexed_name,
+    main_index,
+    print_hint,
+    rows_name,
+    tensor_name,
+)
+
+if TYPE_CHECKING:
+    from aoti_logs.code.case import IndexCase
+
+
+def judge_upper(case: IndexCase, code: str) -> Verdict | None:
+    """Say whether the index was too large: proven by numbers, excluded by numbers, or possible."""
+    bound = case.bound
+    if bound is None:
+        return None
+    _, highest = extremes(case)
+    size = bound.known
+    source = main_index(case)
+    fixes = (f"check or clamp the index against {rows_name(case)} before the call",)
+    if highest is not None and size is not None:
+        if highest.value < size:
+            return None
+        if highest.exact or highest.value * (1 - 1e-5) >= size:
+            strengths = [highest.strength, case.strength, *(t.known.strength for t in bound.terms if t.known)]
+            name = tensor_name(source.tensor) if source and source.tensor else "the index"
+            return Verdict(
+                code,
+                f"{name} has a maximum of {highest.value}, and {_has(case, size)}",
+                weakest(*strengths),
+                (
+                    f"{highest.text} ({highest.place})",
+                    *(f"{t.known.text} ({t.known.place})" for t in bound.terms if t.known),
+                ),
+                fixes=fixes,
+            )
+    if size == 0:
+        return None
+    decide = [print_hint(case, f"the largest value of {_printable(case)}")]
+    if size is None and bound.terms:
+        decide.append(
+            print_hint(
+                case,
+                f"the shape of `{bound.terms[0].tensor.shown}`" if bound.terms[0].tensor else rows_name(case),
+            )
+        )
+    because = [f"{index_name(case)} at or beyond {rows_name(case)} prints this text"]
+    title = f"{index_name(case)} may be too large for {indexed_name(case)}"
+    return Verdict(code, title, Confidence.POSSIBLE, tuple(because), tuple(decide), fixes)
+
+
+def _has(case: IndexCase, size: int) -> str:
+    target = case.indexed[0] if case.indexed else None
+    if target is None:
+        return f"the bound is {size}"
+    unit = "rows" if not target.dim else f"entries in dimension {target.dim}"
+    return f"{tensor_name(target.tensor)} has {size} {unit}"
+
+
+def _printable(case: IndexCase) -> str:
+    source = main_index(case)
+    if source is None or source.tensor is None:
+        return "the index"
+    if source.roots:
+        return ", ".join(tensor_name(t) for t in source.roots[:3])
+    return tensor_name(source.tensor)

@@ -1,0 +1,114 @@
+"""How rules name things, so that all of them say the same thing in the same words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.expr import evaluate
+from aoti_logs.code.model import ArgumentKind
+
+if TYPE_CHECKING:
+    from aoti_logs.code.case import BoundTerm, Indexed, IndexCase, IndexSource
+    from aoti_logs.code.numbers import Known
+    from aoti_logs.code.view import Tensor
+
+
+def tensor_name(tensor: Tensor) -> str:
+    """Name a tensor: `events`, `emb.weight`, `buf0`, in back-ticks."""
+    return f"`{tensor.shown}`"
+
+
+def index_name(case: IndexCase) -> str:
+    """Name where the index comes from."""
+    source = main_index(case)
+    if source is None:
+        operand = case.assertion.text.operand if case.assertion.text else None
+        return f"`{operand}`" if operand else "an index"
+    if source.loop is not None:
+        return f"the loop variable `{source.loop}`"
+    if source.tensor is None:
+        return f"an index read through `{source.ptr}`"
+    name = tensor_name(source.tensor)
+    if case.slice is not None and case.slice.direct is None:
+        name = f"an index computed from {name}"
+    else:
+        name = f"an index in {name}"
+    inputs = [t for t in source.roots if t.kind is ArgumentKind.INPUT]
+    if source.tensor.kind is not ArgumentKind.INPUT and inputs:
+        name += f" (made from {', '.join(tensor_name(t) for t in inputs[:3])})"
+    return name
+
+
+def main_index(case: IndexCase) -> IndexSource | None:
+    """Return the first source of the index."""
+    return case.index[0] if case.index else None
+
+
+def main_indexed(case: IndexCase) -> Indexed | None:
+    """Return what the check stands before."""
+    return case.indexed[0] if case.indexed else None
+
+
+def indexed_name(case: IndexCase) -> str:
+    """Name the tensor that is indexed, with the dimension when it is not the first."""
+    target = main_indexed(case)
+    if target is None:
+        return "the indexed tensor"
+    name = tensor_name(target.tensor)
+    return f"dimension {target.dim} of {name}" if target.dim else name
+
+
+def rows_name(case: IndexCase) -> str:
+    """Say what the bound is: `the rows of `emb.weight``, `events.size(0)`."""
+    if case.bound is None:
+        return "its bound"
+    if case.bound.value is not None:
+        target = main_indexed(case)
+        rows = target is not None and target.rows == str(case.bound.value)
+        if target is not None and rows:
+            unit = "rows" if not target.dim else f"entries in dimension {target.dim}"
+            return f"{case.bound.value} {unit} of {tensor_name(target.tensor)}"
+        return str(case.bound.value)
+    if len(case.bound.terms) == 1 and case.bound.text == case.bound.terms[0].param:
+        return f"`{case.bound.terms[0].shown}`"
+    return f"`{case.bound.text}`"
+
+
+def range_text(term: BoundTerm) -> str:
+    """Write the compiled range of a size."""
+    low = "-inf" if term.lower is None else str(term.lower)
+    high = "inf" if term.upper is None else str(term.upper)
+    return f"[{low}, {high}]"
+
+
+def extremes(case: IndexCase) -> tuple[Known | None, Known | None]:
+    """Return the printed minimum and maximum of the index, when it is a plain copy of a tensor."""
+    source = main_index(case)
+    if source is None or source.tensor is None or case.launch is None or case.slice is None:
+        return None, None
+    if case.slice.direct is None:
+        return None, None
+    return case.numbers.extremes(source.tensor.arg, case.launch.kernel)
+
+
+def lowest_allowed(case: IndexCase) -> int | None:
+    """Return the smallest index the kernel accepts, None when it depends on an unknown size."""
+    if case.slice is None:
+        return None
+    if case.slice.wraps is None:
+        return 0
+    values = {}
+    if case.bound is not None:
+        values = {t.param: t.known.value for t in case.bound.terms if t.known is not None}
+    added = evaluate(case.slice.wraps, values)
+    return None if added is None else -added
+
+
+def is_aot(case: IndexCase) -> bool:
+    """Return True unless the code is torch.compile's: AOTInductor checks no guards when it runs."""
+    return case.compiled is None or case.compiled.startswith("aoti")
+
+
+def print_hint(case: IndexCase, what: str) -> str:
+    """Say how to see a value."""
+    return f"print {what} just before the failing call"

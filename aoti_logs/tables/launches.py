@@ -1,0 +1,45 @@
+"""Kernel launches and extern calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dataframely as dy
+
+from aoti_logs.tables._launch import launch_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs._run import Run
+
+
+class Launches(dy.Schema):
+    """One row a call, in program order of its wrapper."""
+
+    wrapper = dy.String(nullable=False, description="The wrapper, as `sources.name`.")
+    index = dy.Int64(nullable=False, description="Place in program order, from 0; calls of all kinds count.")
+    kernel = dy.String(nullable=False, description="Kernel or function called.")
+    backend = dy.String(nullable=False, description="`triton`, `cpp` or `extern`.")
+    source = dy.String(nullable=False, description="File or archive member, as `sources.name`.")
+    line = dy.Int64(nullable=False, description="First line, from 1.")
+    inputs = dy.List(
+        dy.String(),
+        nullable=False,
+        description="Tensors read (by the names of parameters for fused kernels).",
+    )
+    outputs = dy.List(dy.String(), nullable=False, description="Buffers written.")
+    sizes = dy.List(dy.String(), nullable=False, description="Size arguments as written.")
+    handle = dy.Int64(nullable=True, description="Provenance debug handle.")
+    checked = dy.Bool(nullable=False, description="False for a shim call whose error code the code ignores.")
+    source_nodes = dy.List(dy.String(), nullable=False, description="Source nodes named above the call.")
+    text = dy.String(nullable=False, description="The call as written.")
+
+
+SCHEMA = Launches
+
+
+def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    for view in run.views():
+        for row in launch_rows(view):
+            yield row

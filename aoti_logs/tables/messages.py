@@ -1,0 +1,41 @@
+"""Messages with a TORCH_LOGS prefix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dataframely as dy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs._run import Run
+
+
+class Messages(dy.Schema):
+    """One row a message; its lines are joined, the prefix taken off."""
+
+    source = dy.String(nullable=False, description="File or archive member, as `sources.name`.")
+    line = dy.Int64(nullable=False, description="First line, from 1.")
+    level = dy.String(nullable=False, description="V, D, I, W, E or C, or a level name.")
+    time = dy.String(nullable=False, description="Time as printed; no year, local zone.")
+    process = dy.Int64(nullable=True, description="Process id (thread id in torch 2.4).")
+    module = dy.String(nullable=False, description="File or logger that printed it.")
+    module_line = dy.Int64(nullable=True, description="Line there.")
+    compile_id = dy.String(nullable=True, description="Compile id, `0/0`.")
+    artifact = dy.String(nullable=True, description="Artifact, `output_code`.")
+    rank = dy.Int64(nullable=True, description="Rank from the prefix.")
+    n_lines = dy.Int64(nullable=False, description="Lines of the message.")
+    text = dy.String(nullable=False, description="The message, at most 2,000 characters.")
+
+
+SCHEMA = Messages
+
+
+def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    for source, events in run.logs():
+        for m in events.messages:
+            yield (
+                source.name, m.span.line, m.level, m.time, m.process, m.module, m.module_line, m.compile_id, m.artifact,
+                m.rank, len(m.lines), m.text[:2000],
+            )  # fmt: skip

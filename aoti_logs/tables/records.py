@@ -1,0 +1,34 @@
+"""Every byte of every source that a reader claimed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dataframely as dy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs._run import Run
+
+
+class Records(dy.Schema):
+    """One row a record; with `unparsed` the spans of a source add up to its size."""
+
+    source = dy.String(nullable=False, description="File or archive member, as `sources.name`.")
+    kind = dy.String(
+        nullable=False,
+        description="What it is: an entry name of a trace, a form of log text, or the kind of a whole file.",
+    )
+    start = dy.Int64(nullable=False, description="First byte, from 0.")
+    end = dy.Int64(nullable=False, description="Byte after the last.")
+    line = dy.Int64(nullable=False, description="Line of the first byte, from 1.")
+
+
+SCHEMA = Records
+
+
+def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    for source in run.sources:
+        for kind, start, end in run.spans_of(source)[0]:
+            yield source.name, kind, start, end, source.line_at(start)

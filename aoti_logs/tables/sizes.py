@@ -1,0 +1,43 @@
+"""Where size symbols get their values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dataframely as dy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs._run import Run
+
+
+class Sizes(dy.Schema):
+    """One row a definition in a wrapper."""
+
+    wrapper = dy.String(nullable=False, description="The wrapper, as `sources.name`.")
+    symbol = dy.String(nullable=False, description="Symbol, `s70`, `u0`, or a generated size variable.")
+    tensor = dy.String(nullable=True, description="Tensor that it measures.")
+    dim = dy.Int64(nullable=True, description="Dimension.")
+    stride = dy.Bool(nullable=False, description="True when it is a stride.")
+    alias_of = dy.String(nullable=True, description="Symbol that it equals.")
+    unbacked = dy.Bool(nullable=False, description="True when data gives it.")
+    value = dy.String(nullable=True, description="Expression, when it is one.")
+    user_name = dy.String(nullable=True, description="Name of the measured input.")
+    source = dy.String(nullable=False, description="File or archive member, as `sources.name`.")
+    line = dy.Int64(nullable=False, description="First line, from 1.")
+    text = dy.String(nullable=False, description="The definition as written.")
+
+
+SCHEMA = Sizes
+
+
+def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    for view in run.views():
+        for s in view.wrapper.sizes:
+            place = view.wrapper.source.place(s.line)
+            name = view.named(s.tensor).name if s.tensor else None
+            yield (
+                view.wrapper.source.name, s.symbol, s.tensor, s.dim, s.stride, s.alias_of, s.unbacked,
+                str(s.value) if s.value is not None else None, name, place.source, place.line, s.text,
+            )  # fmt: skip
