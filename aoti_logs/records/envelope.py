@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-PREFIX = rb"[A-Z]{1,16}[01]\d[0-3]\d \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,20} (?!\s)[^\]\n]{1,1024}:\d{1,9}\] "
+PREFIX = rb"[A-Z]{1,16}[01]\d[0-3]\d \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,20} (?!\s)"
+    rb"[^\]\n]{1,1024}(?:\](?! )[^\]\n]{0,1024}){0,8}:\d{1,9}\] "
 """The usual prefix with its last blank; compiled by those who search for it."""
 
 _PARTS = re.compile(
     rb"(?s)([A-Z]+)(\d{4} \d\d:\d\d:\d\d\.\d+) +(\d+) (.*):(\d+)\] ?$",
 )
 LOOSE = re.compile(
-    rb"[A-Z]{1,16}[01]\d[0-3]\d \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,20} (?!\s)[^\n]{1,1024}:\d{1,9}\] \Z"
+    rb"[VIWEC][01]\d[0-3]\d \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,20} (?!\s)[^\n]{1,1024}:\d{1,9}\] \Z"
 )
 """A prefix that ends where the searched text ends, whatever its path holds."""
 
