@@ -4,10 +4,11 @@ import hashlib
 import json
 
 import pytest
-from aoti_logs.records.trace import TraceIndex
-from aoti_logs.sources.source import Kind, Source
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from aoti_logs.records.trace import TraceIndex
+from aoti_logs.sources.source import Kind, Source
 
 PREFIX = "V1129 12:10:21.164000 4741 torch/_dynamo/utils.py:2350] "
 

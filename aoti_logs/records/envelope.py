@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-PREFIX = rb"[A-Z]{1,16}[01]\d[0-3]\d \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,20} (?!\s)"
+PREFIX = (
+    rb"[A-Z]{1,16}[01]\d[0-3]\d \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,20} (?!\s)"
     rb"[^\]\n]{1,1024}(?:\](?! )[^\]\n]{0,1024}){0,8}:\d{1,9}\] "
+)
 """The usual prefix with its last blank; compiled by those who search for it."""
 
 _PARTS = re.compile(
