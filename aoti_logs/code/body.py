@@ -31,6 +31,9 @@ class Assign:
     value: Expr
     line: int
     scope: tuple[int, ...] = ()
+    inside: tuple[int, ...] | None = None
+    """The block that the statement stands in, and in which the names of its value are looked up, where
+    that is not `scope`: an accumulator of an outer block that is updated in an inner one."""
 
 
 @dataclass(frozen=True)
