@@ -60,6 +60,8 @@ class SignatureInput:
     name: str
     kind: str
     target: str | None
+    argument: str = ""
+    """`tensor`, `sym_int`, `constant`, ... where the text tells; constants are no run-time input."""
 
 
 @dataclass(frozen=True)

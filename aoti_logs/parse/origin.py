@@ -83,7 +83,7 @@ def _text(node: Node | None) -> str:
     kids = node.children
     if node.data in {"name", "string", "number"}:
         return str(kids[0])
-    parts = [str(k) if isinstance(k, str) else _text(k) for k in kids]
+    parts = [part for k in kids if (part := str(k) if isinstance(k, str) else _text(k))]
     match node.data:
         case "attribute":
             return f".{parts[0]}"
