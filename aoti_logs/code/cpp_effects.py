@@ -190,16 +190,24 @@ class Effects:
         return True
 
     def _mask_lambdas(self, value: Expr) -> None:
-        """In `mask ? tmp5() : other` the checks in the body of tmp5 run only where mask is true."""
+        """In `mask ? tmp5() : other` checks and loads in the body of tmp5 are done only where mask is true."""
         for node in walk(value):
             if not (isinstance(node, Op) and node.op == "?:"):
                 continue
             mask = strip_casts(node.args[0])
             for name in names(node.args[1]) & self.known.lambdas.keys():
                 for at in range(*self.known.lambdas[name]):
-                    inner = self.statements[at]
-                    if isinstance(inner, Check) and inner.mask is None:
-                        self.statements[at] = replace(inner, mask=mask)
+                    self.statements[at] = _masked(self.statements[at], mask)
+
+
+def _masked(statement: Statement, mask: Expr) -> Statement:
+    match statement:
+        case Check(mask=None):
+            return replace(statement, mask=mask)
+        case Assign(value=Load(mask=None) as load):
+            return replace(statement, value=replace(load, mask=mask))
+        case _:
+            return statement
 
 
 def _combined(op: str, before: Expr, value: Expr) -> Expr:
