@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +12,12 @@ from aoti_logs.records import envelope as _envelope
 from aoti_logs.records import payload as _payload
 from aoti_logs.records.children import trace_sources
 from aoti_logs.records.scan import scan
+from aoti_logs.records.strings import Strings, definitions
 from aoti_logs.sources.source import Place, Span
 
 if TYPE_CHECKING:
     from aoti_logs.records.scan import Columns
+    from aoti_logs.records.strings import Definitions
     from aoti_logs.sources.source import Source
 
 __all__ = ["StackFrame", "TraceIndex", "TraceRecord", "trace_sources"]
@@ -227,6 +228,11 @@ class TraceRecord:
             return "the payload is not the one that was written: its checksum differs"
         return None
 
+    @property
+    def strings(self) -> Strings:
+        """The interned strings as they stand at this record."""
+        return Strings(self.index, self)
+
     def frames(self, stack: object = None) -> tuple[StackFrame, ...]:
         """Return a stack's frames with file names put in, outermost first.
 
@@ -243,7 +249,7 @@ class TraceRecord:
     def _frame(self, frame: dict[str, Any]) -> StackFrame:
         file, line, loc = frame.get("filename"), frame.get("line"), frame.get("loc")
         if isinstance(file, int):
-            file = self.index.string(file, self)
+            file = self.strings.get(file)
         return StackFrame(
             file if isinstance(file, str) else None,
             line if isinstance(line, int) else None,
@@ -329,31 +335,11 @@ class TraceIndex(Sequence[TraceRecord]):
                 yield record, problem
 
     @cached_property
-    def _strings(self) -> dict[int, list[tuple[int, int, str]]]:
-        table: dict[int, list[tuple[int, int, str]]] = {}
-        for record in self.find("str"):
-            value = record.metadata
-            if isinstance(value, list) and len(value) == 2 and isinstance(value[1], int):
-                table.setdefault(value[1], []).append((record.number, record.process, str(value[0])))
-        return table
+    def string_definitions(self) -> Definitions:
+        """Every definition of every interned string."""
+        return definitions(self)
 
-    def string(self, number: int, at: TraceRecord | None = None) -> str | None:
-        """Return an interned string, None when the file does not define it before its use.
-
-        Ids count per process, so a file of several processes or of several runs defines one id
-        more than once: the last definition before the use counts, the own process's first.
-
-        Args:
-            number: the id.
-            at: the record that uses it; the end of the file if None.
-        """
-        defined = self._strings.get(number, [])
-        if at is not None:
-            before = defined[: bisect.bisect_left(defined, (at.number,))]
-            own = [text for _, process, text in before if process == at.process] if len(before) > 1 else []
-            found = own[-1] if own else before[-1][2] if before else None
-        else:
-            found = defined[-1][2] if defined else None
-        if found is None and self.parent is not None:
-            return self.parent.string(number)
-        return found
+    @property
+    def strings(self) -> Strings:
+        """The interned strings at the end of the file; `TraceRecord.strings` has those at a record."""
+        return Strings(self)
