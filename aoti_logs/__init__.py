@@ -1,10 +1,8 @@
 """Read what a failing torch.compile or AOTInductor run left behind, and say why it failed.
 
-    import aoti_logs
-
-    run = aoti_logs.load("serve.log", context="build/")
-    print(run.explain())
-    run.launches          # a polars DataFrame, as every table
+>>> run = aoti_logs.load("serve.log", context="build/")
+>>> print(run.explain())
+>>> run.launches  # a polars DataFrame, as every table
 """
 
 from __future__ import annotations

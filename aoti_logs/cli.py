@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -46,16 +46,16 @@ class TableFormat(StrEnum):
 def explain(
     paths: _PATHS,
     context: _CONTEXT = None,
-    format: Annotated[
+    form: Annotated[
         ExplainFormat, typer.Option("--format", "-f", help="Form of the answer.")
-    ] = ExplainFormat.TEXT,  # noqa: A002 - the option's name
+    ] = ExplainFormat.TEXT,
     rank: Annotated[int | None, typer.Option(help="Only findings of this rank.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also notes.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Exit 1 when something failed.")] = False,
 ) -> None:
     """Say what failed, why, how that is known, and what to run next."""
     explanation = _load(paths, context).explain(rank=rank)
-    if format is ExplainFormat.JSON:
+    if form is ExplainFormat.JSON:
         import orjson
 
         _write(orjson.dumps(explanation.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n")
@@ -83,9 +83,9 @@ def show(
     paths: Annotated[list[str], typer.Argument(help="Paths as for explain, then the table's name.")],
     context: _CONTEXT = None,
     sql: Annotated[str | None, typer.Option(help="Query over all tables, in SQL (polars).")] = None,
-    format: Annotated[
+    form: Annotated[
         TableFormat, typer.Option("--format", "-f", help="Form of the table.")
-    ] = TableFormat.TEXT,  # noqa: A002
+    ] = TableFormat.TEXT,
 ) -> None:
     """Show one table: `aoti-logs show PATH TABLE`."""
     from aoti_logs.tables import NAMES
@@ -107,14 +107,15 @@ def show(
             frame = pl.SQLContext(used, eager=True).execute(sql)
         except pl.exceptions.PolarsError as error:
             _fail(f"the query failed: {error}")
-    if format is TableFormat.CSV:
+    if form is TableFormat.CSV:
         lists = [c for c, t in frame.schema.items() if isinstance(t, pl.List)]
         flat = frame.with_columns(pl.col(c).cast(pl.List(pl.String)).list.join(" ") for c in lists)
         _write(flat.write_csv() or "")
-    elif format is TableFormat.JSON:
+    elif form is TableFormat.JSON:
         _write((frame.write_json() or "") + "\n")
     else:
-        style = "ASCII_MARKDOWN" if format is TableFormat.MARKDOWN else "UTF8_FULL_CONDENSED"
+        style: Literal["ASCII_MARKDOWN", "UTF8_FULL_CONDENSED"]
+        style = "ASCII_MARKDOWN" if form is TableFormat.MARKDOWN else "UTF8_FULL_CONDENSED"
         with pl.Config(
             tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=80, tbl_width_chars=-1, tbl_formatting=style
         ):

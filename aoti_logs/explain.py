@@ -140,8 +140,9 @@ class Finding:
 
     @property
     def fixes(self) -> tuple[str, ...]:
-        """What would mend it, from the leading verdict."""
-        return self.verdicts[0].fixes if self.verdicts else ()
+        """What would mend it; empty as long as the cause is not decided."""
+        sure = self.confidence in {Confidence.PROVEN, Confidence.LIKELY}
+        return self.verdicts[0].fixes if self.verdicts and sure else ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values (the contract of `docs/explanation.schema.json`)."""

@@ -228,10 +228,8 @@ class _Joiner:
             argument = self._argument(name)
             if argument is None:
                 continue
-            symbols = sorted(names(argument.value)) if argument.value is not None else []
-            symbols = symbols or ([argument.name] if argument.name else [])
-            for symbol in symbols or [None]:
-                found.append(self.term(name, argument, symbol))
+            symbols: list[str | None] = [*sorted(names(argument.value))] if argument.value is not None else []
+            found += [self.term(name, argument, symbol) for symbol in symbols or [argument.name]]
         return tuple(found)
 
     def term(self, param: str, argument: Argument, symbol: str | None) -> BoundTerm:
@@ -283,7 +281,7 @@ class _Joiner:
         if argument is None or self.view is None or self.launch is None:
             return IndexSource(None, ptr, None, None, (), None, (), dtype)
         tensor = self.view.tensor(argument)
-        produced, roots = None, ()
+        produced, roots = None, tuple[Tensor, ...]()
         if tensor.kind not in {ArgumentKind.INPUT, ArgumentKind.CONSTANT}:
             produced = self.view.producer(tensor.arg, self.launch.index)
             roots = self.view.roots(tensor.arg, self.launch.index)

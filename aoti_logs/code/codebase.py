@@ -158,8 +158,17 @@ class CodeBase:
 
     @cached_property
     def wrappers(self) -> tuple[Code, ...]:
-        """The texts that are wrappers."""
-        return tuple(c for c in self.codes if c.source.kind in {Kind.WRAPPER_CPP, Kind.OUTPUT_CODE})
+        """The texts that are wrappers.
+
+        The file that AOTInductor runs to tune kernels when compiling has kernels and launches too,
+        but no entry point: it is no wrapper of the model.
+        """
+        return tuple(
+            c
+            for c in self.codes
+            if c.source.kind is Kind.WRAPPER_CPP
+            or (c.source.kind is Kind.OUTPUT_CODE and c.source.data.find(b"def call(") >= 0)
+        )
 
     @cached_property
     def kernel_files(self) -> tuple[Code, ...]:
@@ -222,4 +231,7 @@ def cache_name(text: str) -> str:
 def kernel_text(kernel: Kernel) -> str:
     """Return the text of a Triton kernel's file as the cache holds it."""
     lines = kernel.source.lines[kernel.first_line - 1 : kernel.end_line]
+    if lines and "'''" in lines[0]:
+        # Inside a wrapper the text begins behind the quotes of `async_compile.triton('name', '''`.
+        lines[0] = lines[0].rpartition("'''")[2]
     return textwrap.dedent("\n".join(lines))

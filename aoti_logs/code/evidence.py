@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.model import Kernel, Launch
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
-    from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.records.trace import TraceIndex, TraceRecord
 
 
 class Evidence:
@@ -112,7 +112,7 @@ class Evidence:
         for trace in self.traces:
             for record in trace.find("create_symbol"):
                 symbol = symbol_from_envelope(
-                    record.envelope, record.place, trace.source, record.compile_id, trace.strings
+                    record.envelope, record.place, trace.source, record.compile_id, _strings(record)
                 )
                 if symbol is not None:
                     found.append(symbol)
@@ -188,3 +188,11 @@ class Evidence:
         """Return the user's lines that the failing access can come from."""
         name = launch.kernel if launch is not None else site.kernel.name
         return python_lines(launch, name, (index, indexed), self.origins, self.graphs)
+
+
+def _strings(record: TraceRecord) -> dict[int, str]:
+    """Return the names of the files that a record's user stack refers to."""
+    stack = record.metadata.get("user_stack") if isinstance(record.metadata, dict) else None
+    ids = {f.get("filename") for f in stack or () if isinstance(f, dict)}
+    found = {i: record.index.string(i, record) for i in ids if isinstance(i, int)}
+    return {i: name for i, name in found.items() if name is not None}

@@ -164,8 +164,8 @@ def evaluate(expr: Expr, values: Mapping[str, int]) -> int | None:
         case Name(id=name):
             return values.get(name)
         case Op(op=op, args=(one,)):
-            value = evaluate(one, values)
-            return None if value is None else {"-": -value, "+": value}.get(op)
+            inner = evaluate(one, values)
+            return None if inner is None else {"-": -inner, "+": inner}.get(op)
         case Op(op=op, args=(left, right)):
             return _binary(op, evaluate(left, values), evaluate(right, values))
         case Call(func=func, args=args):

@@ -45,8 +45,10 @@ def cpp_kernels(source: Source) -> tuple[Kernel, ...]:
     return tuple(found)
 
 
-def cpp_kernel_at(source: Source, start: int, name: str | None = None) -> Kernel | None:
+def cpp_kernel_at(source: Source, start: int, name: str | None = None, limit: int | None = None) -> Kernel | None:
     """Return the C++ kernel whose `extern "C"` is at byte `start`; `name` replaces its own name.
+
+    The definition ends before byte `limit` at the latest.
 
     A declaration gives a kernel without checks, whose lines are those of the declaration.
     """
@@ -63,6 +65,7 @@ def cpp_kernel_at(source: Source, start: int, name: str | None = None) -> Kernel
         last = line + head.count("\n", 0, end)
         return Kernel(name or match[1].decode("utf-8", "replace"), Backend.CPP, source, line, last, params)
     stop = _block_end(source, match.end())
+    stop = stop if limit is None else min(stop, limit)
     text = source.cut(start, stop)
     return Kernel(
         name or match[1].decode("utf-8", "replace"),

@@ -144,14 +144,14 @@ def _by_cache_file(assertion: Assertion, base: CodeBase) -> list[Site]:
             line = _line_of(kernel, assertion.message, kernel.first_line + assertion.line - 1)
             if line is None or not (named or hashed):
                 continue
-            how = "is named" if named else "has the hash of this text as its name:"
-            why = f"{stem[:12]}...py {how}, line {assertion.line} holds this check"
+            why = f"the assertion names {stem[:12]}...py, line {assertion.line}"
+            why += "" if named else ": the cache's name (a hash) for this very text"
             sites.append(Site(kernel, line, Confidence.PROVEN, why))
     return sites
 
 
 def _by_line_and_text(assertion: Assertion, base: CodeBase) -> list[Site]:
-    """The check stands at the same line of its kernel's text."""
+    """Match the line in the kernel's own text and the message."""
     if not assertion.line:
         return []
     sites = []
@@ -192,8 +192,7 @@ def _with_wrappers(sites: list[Site], base: CodeBase, hints: Hints) -> tuple[Sit
     for site in sites:
         for full in _wrappers_of(site, base, hints):
             key = (full.kernel.name, full.wrapper.source.name if full.wrapper else "", _offset(full))
-            known = done.get(key)
-            if known is None or weakest(known.strength, full.strength) is known.strength is not full.strength:
+            if key not in done or _better(full, done[key]):
                 done[key] = full
     found = list(done.values())
     # A kernel file without a wrapper says nothing more when the same kernel was found in one.
@@ -211,7 +210,15 @@ def _with_wrappers(sites: list[Site], base: CodeBase, hints: Hints) -> tuple[Sit
 
 
 def _offset(site: Site) -> int:
-    return site.line - site.kernel.line
+    start = site.kernel.first_line if site.kernel.backend is Backend.TRITON else site.kernel.line
+    return site.line - start
+
+
+def _better(one: Site, other: Site) -> bool:
+    """Prefer the stronger, then the text inside the wrapper itself, which one opens anyway."""
+    if one.strength is not other.strength:
+        return weakest(one.strength, other.strength) is other.strength
+    return one.wrapper is not None and one.kernel.source is one.wrapper.source
 
 
 def _wrappers_of(site: Site, base: CodeBase, hints: Hints) -> Iterator[Site]:
@@ -239,7 +246,7 @@ def _wrappers_of(site: Site, base: CodeBase, hints: Hints) -> Iterator[Site]:
 
 
 def _belongs(kernel: Kernel, code: Code, base: CodeBase) -> bool:
-    """A `.kernel.cpp` and its wrapper name each other's files."""
+    """Tell whether a `.kernel.cpp` and a wrapper name each other's files."""
     wrapper = code.wrapper
     if wrapper is None or kernel.name not in wrapper.kernel_names:
         return False
@@ -254,8 +261,8 @@ def _belongs(kernel: Kernel, code: Code, base: CodeBase) -> bool:
 
 
 def _same_cpp(kernel: Kernel, wrapper: Wrapper) -> bool:
-    """torch.compile on CPU: the C++ file repeats the text that the Python wrapper holds."""
-    if wrapper.flavour != "jit_python" or not any(kernel.name == "kernel" for _ in (0,)):
+    """Tell whether a Python wrapper holds the same C++ text (torch.compile on CPU)."""
+    if wrapper.flavour != "jit_python" or kernel.name != "kernel":
         return False
     messages = {m for _, m in kernel.asserts}
     body = _body(kernel)

@@ -6,6 +6,7 @@ and the caller's own lines (`table=(0, 4)`), which match by name only.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ class Numbers:
 
 
 def _known(dump: Dump, value: float, what: str) -> Known | None:
-    if value != value or abs(value) >= 2**62:
+    if math.isnan(value) or abs(value) >= 2**62:
         return None
     text = f"{dump.argument} was printed with a {what} of {value:g}"
     return Known(int(value), dump.span.place, text, Confidence.PROVEN, abs(value) < 10**_DIGITS)

@@ -113,7 +113,8 @@ def _nodes(
 def _reaches(graph: Graph, node: GraphNode, sources: set[str]) -> bool:
     by_name = {n.name: n for n in graph.nodes}
     users = {p.name: p.user_name for p in graph.placeholders}
-    todo, seen = list(node.args), set()
+    todo = list(node.args)
+    seen: set[str] = set()
     while todo and len(seen) < 2000:
         name = todo.pop()
         if name in seen:

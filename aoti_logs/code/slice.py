@@ -9,19 +9,22 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.body import Assign, Body, Check, Loop, Store
+from aoti_logs.code.body import Assign, Body, Check, Store
 from aoti_logs.code.expr import Call, Expr, Item, Load, Name, Num, Op, children, names, walk
+from aoti_logs.code.slice_scope import (
+    Scope,
+    as_select,
+    copies,
+    pointer_of,
+    resolve,
+    root_of,
+    same_value,
+    unwrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SAME_VALUE = {
-    "tl.broadcast_to", "tl.reshape", "tl.view", "tl.trans", ".to", ".view", ".reshape",
-    "static_cast", "c10::convert", "int64_t", "int32_t", "long", "int", "triton_helpers.promote_to_tensor",
-    "tl.cast", "decltype", "tl.expand_dims",
-}  # fmt: skip
-"""Calls whose result has the values of their first argument."""
-_SELECTS = {"tl.where", "triton_helpers.where", "std::where"}
 _MAX_STEPS = 400
 
 
@@ -78,28 +81,6 @@ class Slice:
     loads: tuple[Load, ...] = field(default=())
 
 
-class _Scope:
-    """Definitions of a body that are visible from one statement."""
-
-    def __init__(self, body: Body) -> None:
-        self.body = body
-        self.by_target: dict[str, list[tuple[int, Assign]]] = {}
-        self.loops: dict[str, Loop] = {}
-        for position, statement in enumerate(body.statements):
-            if isinstance(statement, Assign):
-                self.by_target.setdefault(statement.target, []).append((position, statement))
-            elif isinstance(statement, Loop):
-                self.loops.setdefault(statement.var, statement)
-
-    def definition(self, name: str, before: int, scope: tuple[int, ...]) -> tuple[int, Assign] | None:
-        """Return the assignment that a name has at a position: the last one before it whose block
-        is around it; in a loop one that comes later when there is none before.
-        """
-        seen = [d for d in self.by_target.get(name, ()) if scope[: len(d[1].scope)] == d[1].scope]
-        earlier = [d for d in seen if d[0] < before]
-        return earlier[-1] if earlier else (seen[0] if seen else None)
-
-
 def checks_with(body: Body, message: str) -> tuple[Check, ...]:
     """Return the checks that print this message."""
     return tuple(c for c in body.checks if c.message == message)
@@ -113,7 +94,7 @@ def operand_of(check: Check) -> tuple[str | None, Expr | None, Expr | None]:
     for node in walk(check.condition):
         if not (isinstance(node, Op) and node.op in {"<", "<="} and len(node.args) == 2):
             continue
-        left, right = (_unwrap(a) for a in node.args)
+        left, right = (unwrap(a) for a in node.args)
         if node.op == "<=" and isinstance(left, Num):
             lower = left
             operands.append(right)
@@ -124,32 +105,14 @@ def operand_of(check: Check) -> tuple[str | None, Expr | None, Expr | None]:
     return (found[0] if found else None), lower, upper
 
 
-def _unwrap(expr: Expr) -> Expr:
-    """Take off casts, broadcasts and vector constructors around a value."""
-    for _ in range(20):
-        if isinstance(expr, Call) and expr.args and (_same_value(expr) or _is_vector(expr.func)):
-            expr = expr.args[0]
-        else:
-            break
-    return expr
-
-
-def _is_vector(func: str) -> bool:
-    return func.endswith(("Vectorized", "VectorizedN", "VecMask")) or func.endswith("::arange")
-
-
-def _same_value(call: Call) -> bool:
-    return call.func in _SAME_VALUE or call.func.rpartition("::")[2] in {"convert", "broadcast"}
-
-
 def slice_check(body: Body, check: Check) -> Slice | None:
     """Slice the operand of a check; None when the condition names no variable."""
     operand, _, _ = operand_of(check)
     if operand is None:
         return None
-    scope = _Scope(body)
+    scope = Scope(body)
     at = body.statements.index(check)
-    group, root = _copies(scope, operand, at, check.scope)
+    group, root = copies(scope, operand, at, check.scope)
     wraps, inner = _wrap(scope, root, at, check.scope)
     start = inner if inner is not None else Name(root)
     steps, origins = _backward(scope, Name(operand), at, check.scope)
@@ -174,82 +137,35 @@ def slice_check(body: Body, check: Check) -> Slice | None:
     )
 
 
-def _copies(scope: _Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[set[str], str]:
-    """Return every name that holds the same value, and the one it was first computed under."""
-    group, position = {name}, at
-    for _ in range(_MAX_STEPS):
-        found = scope.definition(name, position, block)
-        if found is None:
-            break
-        value = _unwrap(found[1].value)
-        if isinstance(value, Item):
-            value = _unwrap(value.base)
-        if not isinstance(value, Name) or value.id in group:
-            break
-        name, position = value.id, found[0]
-        group.add(name)
-    return group, name
-
-
-def as_select(expr: Expr) -> tuple[Expr, Expr, Expr] | None:
-    """Return (condition, then, else) of a conditional in any of its spellings."""
-    if isinstance(expr, Op) and expr.op == "?:":
-        return expr.args[0], expr.args[1], expr.args[2]
-    if isinstance(expr, Call) and len(expr.args) == 3:
-        if expr.func in _SELECTS:
-            return expr.args[0], expr.args[1], expr.args[2]
-        if expr.func.endswith("blendv"):
-            return expr.args[2], expr.args[1], expr.args[0]
-    return None
-
-
-def _wrap(scope: _Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[Expr | None, Expr | None]:
+def _wrap(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[Expr | None, Expr | None]:
     """Recognise `i + n if i < 0 else i`; return (n, i), or (None, None)."""
     found = scope.definition(name, at, block)
     if found is None:
         return None, None
     position, assign = found
-    choice = as_select(_unwrap(assign.value))
+    choice = as_select(unwrap(assign.value))
     if choice is None:
         return None, None
     condition, then, other = choice
-    plain = _root(scope, other, position, block)
-    summed = _resolve(scope, then, position, block)
+    plain = root_of(scope, other, position, block)
+    summed = resolve(scope, then, position, block)
     if plain is None or not _is_negative_test(scope, condition, plain, position, block):
         return None, None
     if isinstance(summed, Op) and summed.op == "+" and len(summed.args) == 2:
         for one, added in (summed.args, summed.args[::-1]):
-            if _root(scope, one, position, block) == plain:
-                return _resolve(scope, added, position, block), Name(plain)
+            if root_of(scope, one, position, block) == plain:
+                return resolve(scope, added, position, block), Name(plain)
     return None, None
 
 
-def _root(scope: _Scope, expr: Expr, at: int, block: tuple[int, ...]) -> str | None:
-    expr = _unwrap(expr)
-    return _copies(scope, expr.id, at, block)[1] if isinstance(expr, Name) else None
-
-
-def _resolve(scope: _Scope, expr: Expr, at: int, block: tuple[int, ...]) -> Expr:
-    """Follow plain copies to the first expression that computes something."""
-    for _ in range(_MAX_STEPS):
-        expr = _unwrap(expr)
-        if not isinstance(expr, Name):
-            return expr
-        found = scope.definition(expr.id, at, block)
-        if found is None or found[0] >= at:
-            return expr
-        at, expr = found[0], found[1].value
-    return expr
-
-
-def _is_negative_test(scope: _Scope, condition: Expr, name: str, at: int, block: tuple[int, ...]) -> bool:
-    test = _resolve(scope, condition, at, block)
+def _is_negative_test(scope: Scope, condition: Expr, name: str, at: int, block: tuple[int, ...]) -> bool:
+    test = resolve(scope, condition, at, block)
     if isinstance(test, Call) and test.func.endswith("cast") and test.args:
-        test = _resolve(scope, test.args[0], at, block)
+        test = resolve(scope, test.args[0], at, block)
     if not (isinstance(test, Op) and test.op == "<" and len(test.args) == 2):
         return False
-    zero = _resolve(scope, test.args[1], at, block)
-    return _root(scope, test.args[0], at, block) == name and isinstance(zero, Num) and zero.value == 0
+    zero = resolve(scope, test.args[1], at, block)
+    return root_of(scope, test.args[0], at, block) == name and isinstance(zero, Num) and zero.value == 0
 
 
 def _data_parts(expr: Expr) -> Iterator[Expr]:
@@ -258,7 +174,7 @@ def _data_parts(expr: Expr) -> Iterator[Expr]:
     yield from choice[1:] if choice is not None else children(expr)
 
 
-def _backward(scope: _Scope, start: Expr, at: int, block: tuple[int, ...]) -> tuple[set[int], list[Origin]]:
+def _backward(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> tuple[set[int], list[Origin]]:
     """Follow data back to loads, loop variables and parameters."""
     lines: set[int] = set()
     origins: dict[tuple[str, str, str], Origin] = {}
@@ -267,7 +183,7 @@ def _backward(scope: _Scope, start: Expr, at: int, block: tuple[int, ...]) -> tu
     while todo and len(seen) < _MAX_STEPS:
         expr, position, line = todo.pop()
         if isinstance(expr, Load):
-            pointer = _pointer(scope, expr.ptr, position, block)
+            pointer = pointer_of(scope, expr.ptr, position, block)
             origins.setdefault(
                 ("load", pointer, str(expr.index)),
                 Origin("load", pointer, line, Load(pointer, expr.index, expr.mask)),
@@ -285,26 +201,14 @@ def _backward(scope: _Scope, start: Expr, at: int, block: tuple[int, ...]) -> tu
             continue
         seen.add((expr.id, found[0]))
         lines.add(found[1].line)
-        if _is_lane(found[1].value) or _lane_of(scope, expr.id, found, block):
+        if _is_lane(found[1].value) or _lane_of(scope, expr.id, found):
             origins.setdefault(("loop", expr.id, ""), Origin("loop", expr.id, found[1].line))
             continue
         todo.append((found[1].value, found[0], found[1].line))
     return lines, sorted(origins.values(), key=lambda o: (o.kind != "load", o.line))
 
 
-def _pointer(scope: _Scope, name: str, at: int, block: tuple[int, ...]) -> str:
-    """Follow `auto out_ptr0 = in_out_ptr0;` to the parameter."""
-    for _ in range(8):
-        if scope.body.param(name) is not None:
-            return name
-        found = scope.definition(name, at, block)
-        if found is None or not isinstance(found[1].value, Name):
-            return name
-        name = found[1].value.id
-    return name
-
-
-def _leaf(scope: _Scope, name: str) -> str:
+def _leaf(scope: Scope, name: str) -> str:
     if name in scope.loops:
         return "loop"
     if scope.body.param(name) is not None:
@@ -319,8 +223,8 @@ def _is_lane(expr: Expr) -> bool:
 _INDEX = re.compile(r"^(?:[xyzwr]\d*_?|r\d+_)(?:index|offset|base|block)?\d*$")
 
 
-def _lane_of(scope: _Scope, name: str, found: tuple[int, Assign], block: tuple[int, ...]) -> bool:
-    """A Triton loop variable (`y0 = yindex`, `x1 = xindex // 64`) is arithmetic over lane numbers."""
+def _lane_of(scope: Scope, name: str, found: tuple[int, Assign]) -> bool:
+    """Tell a Triton loop variable (`y0 = yindex`, `x1 = xindex // 64`): arithmetic over lane numbers."""
     if not _INDEX.match(name) or any(isinstance(n, Load) for n in walk(found[1].value)):
         return False
     parts = names(found[1].value)
@@ -329,7 +233,7 @@ def _lane_of(scope: _Scope, name: str, found: tuple[int, Assign], block: tuple[i
     )
 
 
-def _accesses(scope: _Scope, group: set[str], at: int, check: Check) -> list[Access]:
+def _accesses(scope: Scope, group: set[str], at: int, check: Check) -> list[Access]:
     """Return what is addressed with the checked value after the check, nearest first."""
     found: list[Access] = []
     for position, statement in enumerate(scope.body.statements[at + 1 :], at + 1):
@@ -348,14 +252,14 @@ def _accesses(scope: _Scope, group: set[str], at: int, check: Check) -> list[Acc
         for ptr, index, write in candidates:
             linear = _linear(scope, index, group, position, block)
             if linear is not None:
-                pointer = _pointer(scope, ptr, position, block)
+                pointer = pointer_of(scope, ptr, position, block)
                 factor = None if isinstance(linear, Num) and linear.value == 0 else linear
                 found.append(Access(pointer, index, statement.line, write, factor))
     return found
 
 
 def _linear(
-    scope: _Scope, index: Expr, group: set[str], at: int, block: tuple[int, ...], depth: int = 0
+    scope: Scope, index: Expr, group: set[str], at: int, block: tuple[int, ...], depth: int = 0
 ) -> Expr | None:
     """Return the factor of the value in an address; Num(0) when it is there but not linear;
     None when the address does not use it. Selects are not looked through: what lies behind one
@@ -363,13 +267,13 @@ def _linear(
     """
     if depth > 60:
         return None
-    index = _unwrap(index)
+    index = unwrap(index)
     match index:
         case Name(id=name):
             if name in group:
                 return Num(1)
             found = scope.definition(name, at, block)
-            if found is None or found[0] >= at or as_select(_unwrap(found[1].value)) is not None:
+            if found is None or found[0] >= at or as_select(unwrap(found[1].value)) is not None:
                 return None
             return _linear(scope, found[1].value, group, found[0], block, depth + 1)
         case Item(base=base):
@@ -395,21 +299,21 @@ def _linear(
             return Num(0) if used else None
 
 
-def _direct(scope: _Scope, start: Expr, at: int, block: tuple[int, ...]) -> Load | None:
-    value = _resolve(scope, start, at, block)
+def _direct(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> Load | None:
+    value = resolve(scope, start, at, block)
     if isinstance(value, Load):
-        return Load(_pointer(scope, value.ptr, at, block), value.index, value.mask)
+        return Load(pointer_of(scope, value.ptr, at, block), value.index, value.mask)
     return None
 
 
-def _extent(scope: _Scope, name: str, at: int, block: tuple[int, ...]) -> Expr | None:
+def _extent(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr | None:
     """Return how far a loop variable runs: the loop's end, or the `numel` behind a Triton index."""
     if name in scope.loops:
         return scope.loops[name].stop
     found = scope.definition(name, at, block)
     if found is None:
         return None
-    value = _unwrap(found[1].value)
+    value = unwrap(found[1].value)
     if isinstance(value, Name):
         prefix = value.id.removesuffix("index")
         if value.id.endswith("index") and scope.body.param(prefix + "numel") is not None:
@@ -427,15 +331,15 @@ def _extent(scope: _Scope, name: str, at: int, block: tuple[int, ...]) -> Expr |
             return None
 
 
-def _numel(scope: _Scope, name: str) -> Expr:
-    """A static numel is set again in the body (`xnumel = 16`)."""
+def _numel(scope: Scope, name: str) -> Expr:
+    """Return a numel, as the number that the body sets it to when it is static (`xnumel = 16`)."""
     for _, assign in scope.by_target.get(name, ()):
         if isinstance(assign.value, Num):
             return assign.value
     return Name(name)
 
 
-def _shown(scope: _Scope, expr: Expr, at: int, block: tuple[int, ...], depth: int = 0) -> Expr:
+def _shown(scope: Scope, expr: Expr, at: int, block: tuple[int, ...], depth: int = 0) -> Expr:
     """Put definitions into an expression as far as it stays short."""
     if depth > 6:
         return expr
@@ -444,13 +348,13 @@ def _shown(scope: _Scope, expr: Expr, at: int, block: tuple[int, ...], depth: in
             found = scope.definition(name, at, block)
             if found is None or found[0] >= at or not name.startswith("tmp"):
                 return expr
-            return _shown(scope, _unwrap(found[1].value), found[0], block, depth + 1)
+            return _shown(scope, unwrap(found[1].value), found[0], block, depth + 1)
         case Op(op=op, args=args):
             return Op(op, tuple(_shown(scope, a, at, block, depth + 1) for a in args))
-        case Call(func=func, args=args) if as_select(expr) is not None:
+        case Call() if as_select(expr) is not None:
             condition, then, other = as_select(expr) or (expr, expr, expr)
             return Op("?:", tuple(_shown(scope, a, at, block, depth + 1) for a in (condition, then, other)))
-        case Call(func=func, args=args) if _same_value(expr) and args:
+        case Call(args=args) if same_value(expr) and args:
             return _shown(scope, args[0], at, block, depth + 1)
         case _:
             return expr
@@ -458,10 +362,13 @@ def _shown(scope: _Scope, expr: Expr, at: int, block: tuple[int, ...], depth: in
 
 def value_loads(body: Body, ptr: str) -> set[str]:
     """Return the pointer parameters that the values stored through `ptr` are made from."""
-    scope = _Scope(body)
+    scope = Scope(body)
     found: set[str] = set()
     for position, statement in enumerate(body.statements):
-        if isinstance(statement, Store) and _pointer(scope, statement.ptr, position, statement.scope) == ptr:
+        if (
+            isinstance(statement, Store)
+            and pointer_of(scope, statement.ptr, position, statement.scope) == ptr
+        ):
             _, origins = _backward(scope, statement.value, position, statement.scope)
             found.update(o.name for o in origins if o.kind == "load")
     return found

@@ -106,11 +106,11 @@ def to_expr(node: ast.expr, depth: int = 0) -> Expr:
             return _attribute(node)
         case ast.BinOp(left=left, op=op, right=right):
             return Op(_BINARY[type(op)], (to_expr(left, step), to_expr(right, step)))
-        case ast.UnaryOp(op=op, operand=operand):
-            value = to_expr(operand, step)
-            if isinstance(op, ast.USub) and isinstance(value, Num):
-                return Num(-value.value)
-            return Op(_UNARY[type(op)], (value,))
+        case ast.UnaryOp(op=sign, operand=operand):
+            inner = to_expr(operand, step)
+            if isinstance(sign, ast.USub) and isinstance(inner, Num):
+                return Num(-inner.value)
+            return Op(_UNARY[type(sign)], (inner,))
         case ast.BoolOp(op=op, values=values):
             return Op("and" if isinstance(op, ast.And) else "or", tuple(to_expr(v, step) for v in values))
         case ast.Compare(left=left, ops=ops, comparators=comparators) if all(
@@ -191,7 +191,9 @@ def split_pointer(address: Expr) -> tuple[str, Expr]:
     if isinstance(address, Op) and address.op == "+" and len(address.args) == 2:
         for one, other in (address.args, address.args[::-1]):
             ptr, index = split_pointer(one) if isinstance(one, Name | Op) else ("", one)
-            if ptr and (isinstance(one, Name) and "ptr" in one.id or isinstance(one, Op) and "ptr" in ptr):
+            if ptr and (
+                (isinstance(one, Name) and "ptr" in one.id) or (isinstance(one, Op) and "ptr" in ptr)
+            ):
                 return ptr, other if isinstance(index, Num) and index.value == 0 else Op("+", (index, other))
         if isinstance(address.args[0], Name):
             return address.args[0].id, address.args[1]

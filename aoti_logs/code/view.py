@@ -210,7 +210,8 @@ class ModelView:
     def roots(self, name: str, before: int) -> tuple[Tensor, ...]:
         """Return the model inputs (and constants) that the values of a buffer are made from."""
         found: dict[str, Tensor] = {}
-        todo, seen = [(name, before)], set()
+        todo = [(name, before)]
+        seen: set[tuple[str, int]] = set()
         while todo and len(seen) < _MAX_BUFFERS:
             current, position = todo.pop()
             if (current, position) in seen:

@@ -164,7 +164,7 @@ class EntryReader:
         if call is None:
             return False
         callee, arguments, _ = call
-        if callee.startswith("aoti_torch_item_") and len(arguments) == 2:  # noqa: SIM114 - two different facts
+        if callee.startswith("aoti_torch_item_") and len(arguments) == 2:
             return self._item(arguments[0], arguments[1].lstrip("&"), quoted, line)
         if callee == "aoti_torch_get_sizes" or callee == "aoti_torch_get_strides":
             return True
@@ -389,7 +389,7 @@ class EntryReader:
 
     def _tensor(self, name: str, value: str, text: str, line: int) -> bool:
         """Take `auto name = ...` that gives a tensor: an allocation, a reuse, a view or a call."""
-        value = value.split(";")[0].strip()
+        value = value.split(";", maxsplit=1)[0].strip()
         call = as_call(value)
         if call is None:
             if re.fullmatch(r"[A-Za-z_]\w*", value):

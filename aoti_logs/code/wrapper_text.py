@@ -185,7 +185,7 @@ def _inside_template(text: str, start: int, end: int) -> bool:
 
 
 def _without_comments(part: str) -> str:
-    return (re.sub(_COMMENT, "", part) if "/*" in part or "//" in part and '"' not in part else part).strip()
+    return (re.sub(_COMMENT, "", part) if "/*" in part or ("//" in part and '"' not in part) else part).strip()
 
 
 _CALL = re.compile(r"\s*((?:[A-Za-z_][\w.]*(?:::|->)?)+)\s*(?:<[^()]*>)?\s*\(")

@@ -6,15 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
+from aoti_logs.render.names import ShortNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.explain import Explanation, Finding, Link
+    from aoti_logs.explain import Explanation, Finding, Link, Verdict
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_LONGEST = 300
+_LONGEST = 400
+_FOLLOWING = 6
 
 
 def clean(text: str) -> str:
@@ -43,7 +45,7 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
         if several and finding.log != log:
             log = finding.log
             lines += ["", f"==== {clean(log or '')}", ""] if lines else [f"==== {clean(log or '')}", ""]
-        lines += [*_finding(finding, explanation), ""]
+        lines += [*_finding(finding), ""]
     if not shown:
         lines += [*_nothing(explanation), ""]
     hidden = len(explanation.findings) - len(shown)
@@ -63,97 +65,95 @@ def _nothing(explanation: Explanation) -> Iterator[str]:
         yield "  nothing there is a log of a run; the files that were read are listed by `aoti-logs tables`"
 
 
-def _finding(finding: Finding, explanation: Explanation) -> Iterator[str]:
+def _finding(finding: Finding) -> Iterator[str]:
+    names = ShortNames([link.place.source for link in (*finding.chain, *finding.consequences) if link.place])
     yield f"{finding.severity}[{finding.rule}]: {_cut(finding.title)}"
     yield f"  {_confidence(finding)}" + (f"    rank {finding.rank}" if finding.rank is not None else "")
     yield ""
-    yield from _chain(finding.chain)
-    if len(finding.verdicts) > 1:
-        yield ""
-        yield f"  {len(finding.verdicts)} causes fit:"
-        for number, verdict in enumerate(finding.verdicts):
-            letter = chr(ord("a") + number)
-            yield f"   {letter}. {verdict.confidence}: {_cut(verdict.title)} [{verdict.code}]"
-            for because in verdict.because:
-                yield f"      because {_cut(because)}"
-            for decide in verdict.decide:
-                yield f"      to decide: {_cut(decide)}"
-    else:
-        for verdict in finding.verdicts:
-            for because in verdict.because:
-                yield f"  because {_cut(because)}"
-            for decide in verdict.decide:
-                yield f"  to decide: {_cut(decide)}"
+    yield from _chain(finding.chain, names)
+    yield ""
+    yield from _verdicts(finding, names)
     for note in finding.notes:
-        yield f"  note: {_cut(note)}"
-    if finding.consequences:
-        texts = [
-            f"{_cut(c.text)}{' (' + c.details[0] + ')' if c.details else ''} ({clean(str(c.place))})"
-            for c in finding.consequences
-        ]
-        yield f"  follows from it: {texts[0]}"
-        yield from (f"                   {t}" for t in texts[1:6])
-        if len(texts) > 6:
-            yield f"                   and {len(texts) - 6} more"
+        yield f"  note: {_cut(names.within(note))}"
+    yield from _consequences(finding, names)
     for missing in finding.missing:
         yield f"  missing: {_cut(missing.what)}"
         if missing.how_to_record != "-":
             yield f"           to have it: {_cut(missing.how_to_record)}"
     for number, experiment in enumerate(finding.experiments):
         env = " ".join(f"{k}={v}" for k, v in experiment.env)
-        head = "next:" if number == 0 else "then:"
-        effect = (
-            "takes effect in a new process, no recompile"
-            if experiment.takes_effect == "run"
-            else "takes effect when compiling"
-        )
-        yield f"{head} {env}  {_cut(experiment.command)}; {effect}"
+        run = experiment.takes_effect == "run"
+        effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
+        yield f"{'next:' if number == 0 else 'then:'} {env}  {_cut(experiment.command)}; {effect}"
         yield f"      {_cut(experiment.why)}"
-        yield f"      proof: {_cut(experiment.proof)}"
+        yield f"      proof: {_cut(names.within(experiment.proof))}"
         if experiment.care:
             yield f"      care: {_cut(experiment.care)}"
     for number, fix in enumerate(finding.fixes):
         yield f"{'fix: ' if number == 0 else '     '} {_cut(fix)}"
+    legend = names.legend()
+    if legend:
+        width = max(len(short) for short, _ in legend)
+        for number, (short, whole) in enumerate(legend):
+            yield f"{'files:' if number == 0 else '      '} {clean(short):<{width}}  {clean(whole)}"
+
+
+def _verdicts(finding: Finding, names: ShortNames) -> Iterator[str]:
+    """Write one sure cause with what else is sure, or all the causes that fit."""
+    lead, others = finding.verdicts[:1], finding.verdicts[1:]
+    if finding.confidence in {Confidence.PROVEN, Confidence.LIKELY} or not others:
+        for verdict in lead:
+            yield from _reasons(verdict, names, "  ")
+        for verdict in others:
+            yield f"  also {verdict.confidence}: {_cut(verdict.title)} [{verdict.code}]"
+            yield from _reasons(verdict, names, "    ")
+        return
+    yield f"  {len(finding.verdicts)} causes fit:"
+    for number, verdict in enumerate(finding.verdicts):
+        yield f"   {chr(ord('a') + number)}. {_cut(verdict.title)} [{verdict.code}]"
+        yield from _reasons(verdict, names, "      ")
+
+
+def _reasons(verdict: Verdict, names: ShortNames, inset: str) -> Iterator[str]:
+    for because in verdict.because:
+        yield f"{inset}because {_cut(names.within(because))}"
+    for decide in verdict.decide:
+        yield f"{inset}to decide: {_cut(names.within(decide))}"
+
+
+def _consequences(finding: Finding, names: ShortNames) -> Iterator[str]:
+    texts = []
+    for link in finding.consequences:
+        again = f", {link.details[0]}" if link.details else ""
+        place = f"{names.name(link.place.source)}:{link.place.line}" if link.place else ""
+        texts.append(f"{_cut(link.text)} ({clean(place)}{again})")
+    for number, text in enumerate(texts[:_FOLLOWING]):
+        yield f"{'  follows from it: ' if number == 0 else '                   '}{text}"
+    if len(texts) > _FOLLOWING:
+        yield f"                   and {len(texts) - _FOLLOWING} more"
 
 
 def _confidence(finding: Finding) -> str:
     proven = sum(link.strength is Confidence.PROVEN for link in finding.chain)
     links = f"{proven} of {len(finding.chain)} links are quoted from this run"
-    if finding.confidence is Confidence.PROVEN:
-        return f"proven: {links}"
-    if finding.confidence is Confidence.LIKELY:
-        return f"likely: {links}; one step rests on a name that fits"
-    if finding.confidence is Confidence.POSSIBLE:
-        return f"possible: {links}; what failed is certain, why is not decided"
-    return f"unknown: {links}; the chain is broken"
+    return {
+        Confidence.PROVEN: f"proven: {links}",
+        Confidence.LIKELY: f"likely: {links}; one step rests on a name that fits",
+        Confidence.POSSIBLE: f"possible: {links}; what failed is certain, why is not decided",
+        Confidence.UNKNOWN: f"unknown: {links}; the chain is broken",
+    }[finding.confidence]
 
 
 _MARK = {Confidence.PROVEN: " ", Confidence.LIKELY: "~", Confidence.POSSIBLE: "?", Confidence.UNKNOWN: "!"}
 
 
-def _chain(chain: Sequence[Link]) -> Iterator[str]:
-    """Number the steps; a `?` or `~` before a place says that the link is not proven."""
-    if not chain:
-        return
-    width = min(max((len(str(link.place)) for link in chain if link.place), default=0), 44)
-    for number, link in enumerate(chain, 1):
-        place = _short(str(link.place), width) if link.place else ""
-        yield f"{number:2}{_MARK[link.strength]}{link.step:<10} {place:<{width}}  {_cut(link.text)}"
+def _chain(chain: Sequence[Link], names: ShortNames) -> Iterator[str]:
+    """Write the numbered steps; `?` or `~` behind a number says that the link is not proven."""
+    places = [f"{names.name(k.place.source)}:{k.place.line}" if k.place else "" for k in chain]
+    width = max(map(len, places), default=0)
+    for number, (link, place) in enumerate(zip(chain, places, strict=True), 1):
+        yield f"{number:2}{_MARK[link.strength]}{link.step:<10} {clean(place):<{width}}  {_cut(link.text)}"
         for detail in link.details:
             if detail:
-                inset = 16 if detail.lstrip().startswith("^") else 18
-                yield f"{'':{inset + width}}{_cut(detail)}"
-
-
-def _short(place: str, width: int) -> str:
-    """Keep the end of a long path, where file and line stand."""
-    place = clean(place)
-    if len(place) <= width:
-        return place
-    head, _, line = place.rpartition(":")
-    name = re.split(r"[/!#]", head)[-1]
-    keep = width - len(line) - 4
-    if len(name) > keep:
-        stem = name[: max(keep - 14, 6)]
-        name = f"{stem}..{name[-11:]}"
-    return f"{name}:{line}"
+                inset = width + 16 if detail.lstrip().startswith("^") else 14
+                yield " " * inset + _cut(names.within(detail))

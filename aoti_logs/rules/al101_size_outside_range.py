@@ -41,7 +41,7 @@ def judge(case: IndexCase) -> Verdict | None:
 
 
 def _of_loop(case: IndexCase) -> Verdict | None:
-    """A loop that runs past a literal bound proves its own length."""
+    """Apply to a loop that ran past a literal bound: that proves its length."""
     source = main_index(case)
     if source is None or source.loop is None or case.bound is None or case.bound.value is None:
         return None
@@ -121,7 +121,7 @@ def _unknown(case: IndexCase, term: BoundTerm) -> Verdict:
         because.append(
             f"{term.symbol} was compiled for {range_text(term)}, and nothing tests that when the model runs"
         )
-    decide = [print_hint(case, f"the shape of `{name}`")]
+    decide = [print_hint(f"the shape of `{name}`")]
     if any(c.gated for c in term.checks):
         decide.append(f"AOTI_RUNTIME_CHECK_INPUTS=1 refuses a `{name}` outside {range_text(term)}")
     title = (

@@ -52,8 +52,7 @@ def judge(case: IndexCase) -> Verdict | None:
             f"`{size}` is larger than the {rows_name(case)}",
             weakest(strength, case.strength),
             (
-                f"`{source.loop}` runs from 0 below {terms[0].symbol} = `{size}`; it can fail the check only "
-                f"when `{size}` is above {case.bound.text}",
+                f"`{source.loop}` runs from 0 below {terms[0].symbol} = `{size}`: it fails only above {case.bound.text}",
             ),
             fixes=(f"keep `{size}` at {case.bound.text} or less, or make {indexed_name(case)} longer",),
         )

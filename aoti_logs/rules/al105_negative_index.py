@@ -11,7 +11,8 @@ a new release: torch 2.4 to 2.9 wrap the ids of an embedding, 2.13 does not.
 
 ## Evidence it needs
 The kernel, for the wrap-around in the slice of the operand. Proven when the value printer shows the
-minimum; possible without; excluded when the check tests the upper side only.
+minimum; possible without; excluded when the check tests the upper side only, or when the kernel's
+own arithmetic keeps the index from being negative as long as there is a row at all.
 
 ## What to do
 Mask or replace the negative values before the call (a padding row, `clamp(min=0)`).
@@ -28,6 +29,7 @@ from aoti_logs.rules.wording import (
     index_name,
     lowest_allowed,
     main_index,
+    never_negative,
     print_hint,
     rows_name,
     tensor_name,
@@ -67,12 +69,12 @@ def judge(case: IndexCase) -> Verdict | None:
         )
     if lowest is not None and lowest.value >= 0:
         return None
-    if case.bound is not None and case.bound.known == 0:
+    if (case.bound is not None and case.bound.known == 0) or never_negative(case):
         return None
     only = text.bound is None
     title = f"{index_name(case)} {'is' if only else 'may be'} below {limit}"
     strength = weakest(case.strength, case.site.strength if case.site else Confidence.UNKNOWN)
-    decide = () if only else (print_hint(case, "the smallest value of the index"),)
+    decide = () if only else (print_hint("the smallest value of the index"),)
     return Verdict("AL105", title, strength if only else Confidence.POSSIBLE, (wrap,), decide, fixes)
 
 

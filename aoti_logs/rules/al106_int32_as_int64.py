@@ -70,10 +70,8 @@ def _of(case: IndexCase, tensor: Tensor) -> Verdict | None:
             (f"{tensor.arg} was printed with dtype {dump.dtype} ({dump.span.place})",),
             fixes=fixes,
         )
-    because = (
-        f"the kernel reads {tensor_name(tensor)} as int64, and nothing tests the dtype when the model runs",
-    )
-    decide = [print_hint(case, f"the dtype of {tensor_name(tensor)}")]
+    because = (f"the model reads {tensor_name(tensor)} as int64, and nothing tests the dtype when it runs",)
+    decide = [print_hint(f"the dtype of {tensor_name(tensor)}")]
     gated = any(c.gated and c.tensor == tensor.arg for c in (case.view.wrapper.checks if case.view else ()))
     if gated:
         decide.insert(0, "AOTI_RUNTIME_CHECK_INPUTS=1 names the dtype that was given")

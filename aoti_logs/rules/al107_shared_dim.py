@@ -64,7 +64,7 @@ def judge(case: IndexCase) -> Verdict | None:
             fixes=fixes,
         )
     because = (f"{term.symbol} is measured on {tensor_name(term.tensor)} only, for both of them",)
-    decide = (print_hint(case, f"the shapes of {tensor_name(term.tensor)} and {tensor_name(target.tensor)}"),)
+    decide = (print_hint(f"the shapes of {tensor_name(term.tensor)} and {tensor_name(target.tensor)}"),)
     return Verdict("AL107", names, Confidence.POSSIBLE, because, decide, fixes)
 
 

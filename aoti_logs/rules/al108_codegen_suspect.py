@@ -38,11 +38,17 @@ def judge(case: IndexCase) -> Verdict | None:
     decide = ("run the same inputs in eager mode: if it accepts them, the check is wrong",)
     lowest, highest = extremes(case)
     size, allowed = case.bound.known, lowest_allowed(case)
-    if lowest and highest and size is not None and allowed is not None and lowest.exact and highest.exact:
-        if allowed <= lowest.value and highest.value < size:
-            because = (f"{lowest.text} ({lowest.place})", f"{highest.text}", f"the bound is {size}")
-            title = f"every printed value of {index_name(case)} is inside the bound, and the check failed"
-            return Verdict("AL108", title, Confidence.POSSIBLE, because, decide)
+    exact = lowest is not None and highest is not None and lowest.exact and highest.exact
+    if (
+        exact
+        and size is not None
+        and allowed is not None
+        and allowed <= lowest.value
+        and highest.value < size
+    ):
+        because = (f"{lowest.text} ({lowest.place})", f"{highest.text}", f"the bound is {size}")
+        title = f"every printed value of {index_name(case)} is inside the bound, and the check failed"
+        return Verdict("AL108", title, Confidence.POSSIBLE, because, decide)
     shorter = _shorter_than_rows(case)
     if shorter is not None:
         title = f"the check allows fewer rows than {indexed_name(case)} has"

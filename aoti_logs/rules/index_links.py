@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.case import BoundTerm, IndexCase
     from aoti_logs.code.model import Launch
+    from aoti_logs.code.view import Tensor
     from aoti_logs.sources.source import Source
 
 _WIDE = 400
@@ -22,16 +23,14 @@ _SHOWN = 4
 
 def links_of(case: IndexCase) -> tuple[Link, ...]:
     """Return the links in the order in which a person follows them."""
-    return tuple(
-        [
-            _assertion(case),
-            *_kernels(case),
-            *_launches(case),
-            *_sizes(case),
-            *_index(case),
-            *_indexed(case),
-            *_python(case),
-        ]
+    return (
+        _assertion(case),
+        *_kernels(case),
+        *_launches(case),
+        *_sizes(case),
+        *_index(case),
+        *_indexed(case),
+        *_python(case),
     )
 
 
@@ -95,7 +94,7 @@ def _missing_names(case: IndexCase) -> Iterator[Missing]:
         )
 
 
-def _term_tensors(case: IndexCase) -> Iterator[object]:
+def _term_tensors(case: IndexCase) -> Iterator[Tensor | None]:
     if case.bound is not None:
         for term in case.bound.terms:
             yield term.tensor
@@ -159,7 +158,8 @@ def _launches(case: IndexCase) -> Iterator[Link]:
         place = case.site.wrapper.source.place(launch.line)
         marks = _carets(case, launch) if number == 0 else ()
         why = case.launch_why if len(case.launches) > 1 else case.site.wrapper_why
-        yield Link("launch", one_line(launch.text), place, strength, (*marks, why))
+        reason = () if strength is Confidence.PROVEN and len(case.launches) == 1 else (why,)
+        yield Link("launch", one_line(launch.text), place, strength, (*marks, *reason))
 
 
 def one_line(text: str) -> str:
@@ -255,7 +255,7 @@ def _index(case: IndexCase) -> Iterator[Link]:
         if len(value) <= 100
         else "arithmetic on " + ", ".join(sorted({str(ld) for ld in case.slice.loads}))
     )
-    head = f"{case.slice.operand} = {value}"
+    head = f"{case.slice.operand} = {value}" if value != case.slice.operand else f"{value}, a loop variable"
     if case.slice.wraps is not None:
         head += f", with {case.slice.wraps} added when negative"
     lines = [n for n in case.slice.steps if n < case.slice.check.line]

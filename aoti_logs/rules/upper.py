@@ -46,11 +46,10 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
             )
     if size == 0:
         return None
-    decide = [print_hint(case, f"the largest value of {_printable(case)}")]
+    decide = [print_hint(f"the largest value of {_printable(case)}")]
     if size is None and bound.terms:
         decide.append(
             print_hint(
-                case,
                 f"the shape of `{bound.terms[0].tensor.shown}`" if bound.terms[0].tensor else rows_name(case),
             )
         )

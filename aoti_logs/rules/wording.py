@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.expr import evaluate
+from aoti_logs.code.interval import lower_limit
 from aoti_logs.code.model import ArgumentKind
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import BoundTerm, Indexed, IndexCase, IndexSource
+    from aoti_logs.code.case import BoundTerm, IndexCase, Indexed, IndexSource
     from aoti_logs.code.numbers import Known
     from aoti_logs.code.view import Tensor
 
@@ -109,6 +110,20 @@ def is_aot(case: IndexCase) -> bool:
     return case.compiled is None or case.compiled.startswith("aoti")
 
 
-def print_hint(case: IndexCase, what: str) -> str:
+def print_hint(what: str) -> str:
     """Say how to see a value."""
     return f"print {what} just before the failing call"
+
+
+def never_negative(case: IndexCase) -> bool:
+    """Return True when the kernel's arithmetic keeps the index acceptable from below, given one row."""
+    if case.slice is None or case.slice.value is None or case.slice.unread_lines:
+        return False
+    sizes = {t.param for t in case.bound.terms} if case.bound is not None else set()
+    lowest = lower_limit(case.slice.value, sizes)
+    if lowest is None:
+        return False
+    if case.slice.wraps is None:
+        return lowest >= 0
+    added = lower_limit(case.slice.wraps, sizes)
+    return added is not None and lowest >= -added

@@ -49,6 +49,7 @@ SCHEMA = Assertions
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for source, events in run.logs():
         for a in events.assertions:
             t = a.text

@@ -31,6 +31,7 @@ SCHEMA = Buffers
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for view in run.views():
         for b in view.wrapper.buffers:
             place = view.wrapper.source.place(b.line)

@@ -35,6 +35,7 @@ SCHEMA = Checks
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for view in run.views():
         for c in view.wrapper.checks:
             place = view.wrapper.source.place(c.line)

@@ -29,6 +29,7 @@ SCHEMA = Constants
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for view in run.views():
         for c in view.wrapper.constants:
             place = view.wrapper.source.place(c.line)

@@ -36,6 +36,7 @@ SCHEMA = Dumps
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for source, events in run.logs():
         for d in events.dumps:
             yield (

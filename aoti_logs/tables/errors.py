@@ -38,6 +38,7 @@ SCHEMA = Errors
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for source, events in run.logs():
         for e in events.errors:
             raised = e.raised_from

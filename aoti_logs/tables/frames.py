@@ -32,6 +32,7 @@ SCHEMA = Frames
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for source, events in run.logs():
         for number, stack in enumerate(events.stacks):
             for f in stack.frames:

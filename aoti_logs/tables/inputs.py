@@ -33,6 +33,7 @@ SCHEMA = Inputs
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for view in run.views():
         for i in view.wrapper.inputs:
             name = view.names.get(i.name)

@@ -35,6 +35,7 @@ SCHEMA = Kernels
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for wrapper, k in run.kernel_rows():
         place = k.source.place(k.line, k.end_line)
         yield (

@@ -33,6 +33,7 @@ SCHEMA = LaunchArguments
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for view in run.views():
         for launch in view.wrapper.launches:
             for a in launch.arguments:

@@ -40,6 +40,6 @@ SCHEMA = Launches
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for view in run.views():
-        for row in launch_rows(view):
-            yield row
+        yield from launch_rows(view)

@@ -33,6 +33,7 @@ SCHEMA = Messages
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for source, events in run.logs():
         for m in events.messages:
             yield (

@@ -29,6 +29,7 @@ SCHEMA = Records
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for source in run.sources:
         for kind, start, end in run.spans_of(source)[0]:
             yield source.name, kind, start, end, source.line_at(start)

@@ -33,6 +33,7 @@ SCHEMA = Sizes
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for view in run.views():
         for s in view.wrapper.sizes:
             place = view.wrapper.source.place(s.line)

@@ -38,6 +38,7 @@ SCHEMA = Sources
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for source in run.all_sources:
         yield (
             source.name,

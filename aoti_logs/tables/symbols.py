@@ -33,6 +33,7 @@ SCHEMA = Symbols
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, values in the order of the columns."""
     for s in run.evidence.symbols:
         yield (
             s.symbol, s.origin, s.input_name, s.dim, s.stride, s.hint, s.lower, s.upper, s.compile_id, s.user_frame,

@@ -1,0 +1,116 @@
+"""Names inside a kernel's body: which assignment a name means, and which names hold the same value."""
+
+from __future__ import annotations
+
+from aoti_logs.code.body import Assign, Body, Loop
+from aoti_logs.code.expr import Call, Expr, Item, Name, Op
+
+_SAME_VALUE = {
+    "tl.broadcast_to", "tl.reshape", "tl.view", "tl.trans", ".to", ".view", ".reshape",
+    "static_cast", "c10::convert", "int64_t", "int32_t", "long", "int", "triton_helpers.promote_to_tensor",
+    "tl.cast", "decltype", "tl.expand_dims",
+}  # fmt: skip
+"""Calls whose result has the values of their first argument."""
+_SELECTS = {"tl.where", "triton_helpers.where", "std::where"}
+_MAX_STEPS = 400
+
+
+class Scope:
+    """Definitions of a body that are visible from one statement."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self.by_target: dict[str, list[tuple[int, Assign]]] = {}
+        self.loops: dict[str, Loop] = {}
+        for position, statement in enumerate(body.statements):
+            if isinstance(statement, Assign):
+                self.by_target.setdefault(statement.target, []).append((position, statement))
+            elif isinstance(statement, Loop):
+                self.loops.setdefault(statement.var, statement)
+
+    def definition(self, name: str, before: int, scope: tuple[int, ...]) -> tuple[int, Assign] | None:
+        """Return the assignment that a name has at a position: the last one before it whose block
+        is around it; in a loop one that comes later when there is none before.
+        """
+        seen = [d for d in self.by_target.get(name, ()) if scope[: len(d[1].scope)] == d[1].scope]
+        earlier = [d for d in seen if d[0] < before]
+        return earlier[-1] if earlier else (seen[0] if seen else None)
+
+
+def unwrap(expr: Expr) -> Expr:
+    """Take off casts, broadcasts and vector constructors around a value."""
+    for _ in range(20):
+        if isinstance(expr, Call) and expr.args and (same_value(expr) or _is_vector(expr.func)):
+            expr = expr.args[0]
+        else:
+            break
+    return expr
+
+
+def _is_vector(func: str) -> bool:
+    return func.endswith(("Vectorized", "VectorizedN", "VecMask", "::arange"))
+
+
+def same_value(call: Call) -> bool:
+    """Tell a call that gives back the values of its first argument."""
+    return call.func in _SAME_VALUE or call.func.rpartition("::")[2] in {"convert", "broadcast"}
+
+
+def copies(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[set[str], str]:
+    """Return every name that holds the same value, and the one it was first computed under."""
+    group, position = {name}, at
+    for _ in range(_MAX_STEPS):
+        found = scope.definition(name, position, block)
+        if found is None:
+            break
+        value = unwrap(found[1].value)
+        if isinstance(value, Item):
+            value = unwrap(value.base)
+        if not isinstance(value, Name) or value.id in group:
+            break
+        name, position = value.id, found[0]
+        group.add(name)
+    return group, name
+
+
+def as_select(expr: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """Return (condition, then, else) of a conditional in any of its spellings."""
+    if isinstance(expr, Op) and expr.op == "?:":
+        return expr.args[0], expr.args[1], expr.args[2]
+    if isinstance(expr, Call) and len(expr.args) == 3:
+        if expr.func in _SELECTS:
+            return expr.args[0], expr.args[1], expr.args[2]
+        if expr.func.endswith("blendv"):
+            return expr.args[2], expr.args[1], expr.args[0]
+    return None
+
+
+def root_of(scope: Scope, expr: Expr, at: int, block: tuple[int, ...]) -> str | None:
+    """Return the name under which a plain value was first computed."""
+    expr = unwrap(expr)
+    return copies(scope, expr.id, at, block)[1] if isinstance(expr, Name) else None
+
+
+def resolve(scope: Scope, expr: Expr, at: int, block: tuple[int, ...]) -> Expr:
+    """Follow plain copies to the first expression that computes something."""
+    for _ in range(_MAX_STEPS):
+        expr = unwrap(expr)
+        if not isinstance(expr, Name):
+            return expr
+        found = scope.definition(expr.id, at, block)
+        if found is None or found[0] >= at:
+            return expr
+        at, expr = found[0], found[1].value
+    return expr
+
+
+def pointer_of(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> str:
+    """Follow `auto out_ptr0 = in_out_ptr0;` to the parameter."""
+    for _ in range(8):
+        if scope.body.param(name) is not None:
+            return name
+        found = scope.definition(name, at, block)
+        if found is None or not isinstance(found[1].value, Name):
+            return name
+        name = found[1].value.id
+    return name
