@@ -310,14 +310,14 @@ def _extent(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr | 
     """Return how far a loop variable runs: the loop's end, or the `numel` behind a Triton index."""
     if name in scope.loops:
         return scope.loops[name].stop
+    prefix = name.removesuffix("index")
+    if name.endswith("index") and scope.body.param(prefix + "numel") is not None:
+        return _numel(scope, prefix + "numel")
     found = scope.definition(name, at, block)
     if found is None:
         return None
     value = unwrap(found[1].value)
     if isinstance(value, Name):
-        prefix = value.id.removesuffix("index")
-        if value.id.endswith("index") and scope.body.param(prefix + "numel") is not None:
-            return _numel(scope, prefix + "numel")
         return _extent(scope, value.id, found[0], block)
     match value:
         case Op(op="%", args=(_, right)):
