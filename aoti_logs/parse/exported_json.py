@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.parse.facts import Graph, GraphNode, Placeholder, Range, Signature, SignatureInput
-from aoti_logs.parse.stack_text import frames_of_stack
+from aoti_logs.parse.stack_text import frames_of_stack, user_frame
 from aoti_logs.parse.text import json_object, limit
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def ranges(source: Source) -> tuple[Range, ...]:
 
 
 def graph(source: Source) -> Graph | None:
-    """Return the program's graph; each node has the innermost frame of its stack."""
+    """Return the program's graph; each node has the user's innermost frame of its stack."""
     program = _program(source)
     nodes = _at(program, "graph_module", "graph", "nodes")
     inputs = _at(program, "graph_module", "graph", "inputs")
@@ -90,7 +90,7 @@ def _input(spec: dict[str, Any]) -> SignatureInput:
         name=name,
         kind="USER_INPUT" if kind in {"user_input", "constant_input"} else kind.upper(),
         target=target if isinstance(target, str) else None,
-        argument="constant" if kind == "constant_input" else form.removeprefix("as_"),
+        argument="tensor" if kind in _NAMES else "constant" if kind == "constant_input" else form.removeprefix("as_"),
     )
 
 
@@ -135,7 +135,7 @@ def _nodes(nodes: list[Any], source: Source) -> list[GraphNode]:
         args = [n for i in (inputs if isinstance(inputs, list) else []) for n in _names(_at(i, "arg"))]
         stack = _at(node, "metadata", "stack_trace")
         frames = frames_of_stack(stack) if isinstance(stack, str) else ()
-        file, line, function, code = frames[-1] if frames else (None, None, None, None)
+        file, line, function, code = user_frame(frames) or (frames or ((None, None, None, None),))[-1]
         found.append(
             GraphNode(
                 name=name if isinstance(name, str) else outputs[0],

@@ -67,9 +67,10 @@ def graphs_in_text(
         source: a graph alone (trace record, debug folder) or a log with ExportedPrograms in it.
         stage: what the trace calls the graph; without it the text around tells (`exported_program`,
             the title of a TORCH_LOGS message) or else the source's label.
-        compile_id: as the record says.
+        compile_id: as the record says; without it the source's own.
     """
     data = source.data
+    compile_id = source.compile_id if compile_id is None else compile_id
     graphs = []
     at = 0
     while (found := data.find(_HEAD, at)) >= 0:

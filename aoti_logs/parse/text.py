@@ -48,4 +48,6 @@ def json_object(source: Source) -> dict[str, Any]:
 
 def branches(tree: Tree[Token]) -> list[Tree[Token]]:
     """Return the subtrees right below a node, without tokens and without what was absent."""
-    return [child for child in tree.children if hasattr(child, "children")]
+    from lark import Tree as Branch
+
+    return [child for child in tree.children if isinstance(child, Branch)]

@@ -1,0 +1,111 @@
+"""The inputs of a graph as a user would list them, to be compared with the inputs of a wrapper."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aoti_logs.parse.graph_head import lifted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aoti_logs.code.model import ModelInput, Size
+    from aoti_logs.parse.facts import Graph, Placeholder, Signature
+
+_SHAPE = re.compile(r"(?:\w+\()?[a-z]\w*\[([^\[\]]*)\]")
+_SCALAR = re.compile(r"Sym\(.*\)")
+_BACKED = re.compile(r"s\d+")
+_DYNAMO_PARAMETER = re.compile(r"[LG]_\w*?_(?:parameters|buffers)_\w+")
+
+
+@dataclass(frozen=True)
+class UserInput:
+    """An input with the user's name; `dims` are its sizes as printed, None where not printed."""
+
+    name: str
+    dims: tuple[str, ...] | None
+    placeholder: Placeholder
+
+
+def dims(annotation: str | None) -> tuple[str, ...] | None:
+    """Return the sizes in `f32[s70, 8][8, 1]cuda:0` (`s70`, `8`); None when there are none to read."""
+    found = _SHAPE.match(annotation or "")
+    if found is None:
+        return None
+    parts, depth, start = [], 0, 0
+    text = found[1]
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    last = text[start:].strip()
+    return tuple([*parts, last] if last else parts)
+
+
+def is_scalar(placeholder: Placeholder) -> bool:
+    """Tell an input that is a symbolic number (`Sym(s70)`), no tensor."""
+    return _SCALAR.fullmatch(placeholder.annotation or "") is not None
+
+
+def listings(graph: Graph, signature: Signature | None) -> Iterator[tuple[UserInput, ...]]:
+    """Give the ways to list a graph's inputs: all with a name, then without weights, then without numbers.
+
+    A graph does not say which of them its wrapper kept; the count decides.
+    """
+    lifted_names = {i.name for i in signature.inputs if i.kind != "USER_INPUT"} if signature else None
+    constants = {i.name for i in signature.inputs if i.argument == "constant"} if signature else set()
+
+    def is_weight(placeholder: Placeholder) -> bool:
+        if lifted_names is not None:
+            return placeholder.name in lifted_names
+        return lifted(placeholder.name) or _DYNAMO_PARAMETER.fullmatch(placeholder.name) is not None
+
+    everything = [p for p in graph.placeholders if p.name not in constants]
+    own = [p for p in everything if not is_weight(p)]
+    for chosen in (
+        own,
+        [p for p in own if not is_scalar(p)],
+        [p for p in own if dims(p.annotation) is not None],
+        everything,
+        [p for p in everything if not is_scalar(p)],
+    ):
+        named = [user_input(p) for p in chosen]
+        if named and all(n is not None for n in named):
+            yield tuple(n for n in named if n is not None)
+
+
+def user_input(placeholder: Placeholder) -> UserInput | None:
+    """Return a graph input with its user's name; numbers may have none, then they keep their own."""
+    name = placeholder.user_name or (placeholder.name if is_scalar(placeholder) else None)
+    return UserInput(name, dims(placeholder.annotation), placeholder) if name else None
+
+
+def agrees(
+    shapes: Sequence[tuple[str, ...] | None], inputs: Sequence[ModelInput], sizes: Sequence[Size]
+) -> bool | None:
+    """Compare printed shapes with the wrapper's size definitions.
+
+    Returns:
+        False when a size has another symbol there, True when at least one has the same and none
+        another, None when there was nothing to compare.
+    """
+    position = {i.name: n for n, i in enumerate(inputs)}
+    seen = None
+    for size in sizes:
+        at = position.get(size.tensor or "")
+        if at is None or size.dim is None or size.stride or not _BACKED.fullmatch(size.symbol):
+            continue
+        shape = shapes[at] if at < len(shapes) else None
+        if shape is None:
+            continue
+        if size.dim >= len(shape):
+            return False
+        there = shape[size.dim]
+        if there == size.symbol:
+            seen = True
+        elif there.isdecimal() or _BACKED.fullmatch(there):
+            return False
+    return seen

@@ -1,0 +1,109 @@
+"""What the user calls each input of a generated wrapper (`arg1_1` is `lengths`), and who says so.
+
+Several records may tell: the signature of the exported program, graphs with the user's names, the
+announcement of size symbols, the order in which tracing met the inputs. Each is a witness. One whose
+counts or symbols contradict the wrapper is about another model and is not heard. Witnesses from the
+same trace or log as the wrapper go first; when they disagree, no name is called proven.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.name_witness import Testimony, testimonies
+from aoti_logs.explain import Confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aoti_logs.code.model import ModelInput, Size
+    from aoti_logs.parse.facts import Graph, Signature, SourceName, Symbol
+    from aoti_logs.sources.source import Place, Source
+
+
+@dataclass(frozen=True)
+class InputName:
+    """The user's name of an input.
+
+    `place` and `why` quote the witness; `alternatives` are other names that other witnesses of
+    equal standing give, and `strength` is then `likely` at most.
+    """
+
+    name: str
+    place: Place
+    strength: Confidence
+    why: str
+    alternatives: tuple[str, ...] = ()
+
+
+def input_names(
+    model_inputs: Sequence[ModelInput],
+    sizes: Sequence[Size],
+    flavour: str,
+    graphs: Sequence[Graph] = (),
+    signatures: Sequence[Signature] = (),
+    symbols: Sequence[Symbol] = (),
+    source_names: Sequence[SourceName] = (),
+    source: Source | None = None,
+) -> dict[str, InputName]:
+    """Return the user's name of each input that evidence names, by generated name.
+
+    Args:
+        model_inputs: the wrapper's inputs.
+        sizes: its size definitions, first definition of each symbol first.
+        flavour: `aoti_cpp`, `jit_python` or `jit_cpp`.
+        graphs: graphs at hand, of any model.
+        signatures: signatures at hand, of any model.
+        symbols: announced size symbols.
+        source_names: `describe_source` records.
+        source: the wrapper's text; evidence of the same trace, compile or folder is preferred.
+    """
+    heard = testimonies(model_inputs, sizes, flavour == "aoti_cpp", graphs, signatures, symbols, source_names)
+    names: dict[str, InputName] = {}
+    for entry in model_inputs:
+        about = [t for t in heard if entry.name in t.names]
+        if about:
+            names[entry.name] = _decide(entry.name, about, source)
+    return names
+
+
+def _decide(arg: str, heard: list[Testimony], source: Source | None) -> InputName:
+    nearness = [_nearness(t.source, t.compile_id, source) for t in heard]
+    best = max(nearness)
+    near = [t for t, n in zip(heard, nearness, strict=True) if n == best]
+    near.sort(key=lambda t: t.rank)
+    chosen = near[0]
+    name, place = chosen.names[arg]
+    others = dict.fromkeys(t.names[arg][0] for t in near if t.names[arg][0] != name)
+    strength = chosen.strength
+    if others or (best < _SAME_RUN and _disputed(arg, name, heard)):
+        strength = max(strength, Confidence.LIKELY, key=_ORDER.index)
+        others |= dict.fromkeys(t.names[arg][0] for t in heard if t.names[arg][0] != name)
+    return InputName(name, place, strength, chosen.why, tuple(others))
+
+
+_ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
+_SAME_RUN = 1000
+
+
+def _disputed(arg: str, name: str, heard: list[Testimony]) -> bool:
+    return any(t.names[arg][0] != name for t in heard)
+
+
+def _nearness(witness: Source, compile_id: str | None, wrapper: Source | None) -> int:
+    """Tell how close evidence stands to the wrapper: same compile, same file, shared folders."""
+    if wrapper is None:
+        return 0
+    theirs, ours = witness.parent or witness, wrapper.parent or wrapper
+    if theirs is ours:
+        same = wrapper.compile_id is None or compile_id == wrapper.compile_id
+        return _SAME_RUN + (1 if same else 0)
+    left = theirs.name.replace("!", "/").split("/")[:-1]
+    right = ours.name.replace("!", "/").split("/")[:-1]
+    common = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        common += 1
+    return min(common, _SAME_RUN - 1)
