@@ -175,7 +175,11 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[in
             NotImplementedError,
             RuntimeError,
         ) as error:
-            return b"".join(parts), f"it is damaged: {_words(error)}; what comes before is read"
+            from aoti_logs.sources.zip_scan import read_unchecked
+
+            # zipfile keeps back the block whose checksum is wrong, which may be all there is.
+            part = read_unchecked(data, info.header_offset, info.compress_size, info.compress_type, count)
+            return max(part, b"".join(parts), key=len), f"it is damaged: {_words(error)}"
         return b"".join(parts), None
 
     return read

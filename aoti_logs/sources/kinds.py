@@ -142,7 +142,7 @@ def layer(head: bytes) -> str | None:
     """Return `gzip`, `bzip2`, `xz`, `zstd`, `zip` or `tar` for packed bytes, else None."""
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
-    if head.startswith(b"BZh") and head[4:10] == b"1AY&SY":
+    if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
         return "bzip2"
     if head.startswith(b"\xfd7zXZ\x00"):
         return "xz"

@@ -52,6 +52,16 @@ def scan_local_headers(data: bytes | mmap.mmap) -> list[tuple[Member, int]]:
     return found
 
 
+def read_unchecked(data: bytes | mmap.mmap, header: int, packed: int, method: int, count: int) -> bytes:
+    """Return the first `count` bytes of the member whose local header is at `header`, whatever its CRC says."""
+    fields = bytes(data[header : header + _FIELDS.size])
+    if len(fields) < _FIELDS.size or not fields.startswith(_LOCAL) or method not in {_STORED, _DEFLATED}:
+        return b""
+    *_, name_size, extra_size = _FIELDS.unpack(fields)
+    start = header + _FIELDS.size + name_size + extra_size
+    return _reader(data, start, min(start + packed, len(data)), method, cut=False)(count)[0]
+
+
 def _zip64_sizes(extra: bytes, packed: int, unpacked: int) -> tuple[int, int]:
     at = 0
     while at + 4 <= len(extra):
