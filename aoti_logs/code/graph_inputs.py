@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from aoti_logs.parse.facts import Graph, Placeholder, Signature
 
 _SHAPE = re.compile(r"(?:\w+\()?[a-z]\w*\[([^\[\]]*)\]")
-_SCALAR = re.compile(r"Sym\(.*\)")
+_SCALAR = re.compile(r"Sym\((.*)\)")
 _BACKED = re.compile(r"s\d+")
 _DYNAMO_PARAMETER = re.compile(r"[LG]_\w*?_(?:parameters|buffers)_\w+")
 
 
 @dataclass(frozen=True)
 class UserInput:
-    """An input with the user's name; `dims` are its sizes as printed, None where not printed."""
+    """An input with the user's name, and what `measures` says of it."""
 
     name: str
-    dims: tuple[str, ...] | None
+    measures: tuple[str, ...] | None
     placeholder: Placeholder
 
 
@@ -43,6 +43,12 @@ def dims(annotation: str | None) -> tuple[str, ...] | None:
             start = at + 1
     last = text[start:].strip()
     return tuple([*parts, last] if last else parts)
+
+
+def measures(annotation: str | None) -> tuple[str, ...] | None:
+    """Return the sizes of a tensor, or the one symbol of a symbolic number (`Sym(s70)`)."""
+    scalar = _SCALAR.fullmatch(annotation or "")
+    return (scalar[1],) if scalar else dims(annotation)
 
 
 def is_scalar(placeholder: Placeholder) -> bool:
@@ -80,13 +86,13 @@ def listings(graph: Graph, signature: Signature | None) -> Iterator[tuple[UserIn
 def user_input(placeholder: Placeholder) -> UserInput | None:
     """Return a graph input with its user's name; numbers may have none, then they keep their own."""
     name = placeholder.user_name or (placeholder.name if is_scalar(placeholder) else None)
-    return UserInput(name, dims(placeholder.annotation), placeholder) if name else None
+    return UserInput(name, measures(placeholder.annotation), placeholder) if name else None
 
 
 def agrees(
     shapes: Sequence[tuple[str, ...] | None], inputs: Sequence[ModelInput], sizes: Sequence[Size]
 ) -> bool | None:
-    """Compare printed shapes with the wrapper's size definitions.
+    """Compare what graphs print of the inputs (`measures`) with the wrapper's size definitions.
 
     Returns:
         False when a size has another symbol there, True when at least one has the same and none
@@ -95,15 +101,16 @@ def agrees(
     position = {i.name: n for n, i in enumerate(inputs)}
     seen = None
     for size in sizes:
-        at = position.get(size.tensor or "")
-        if at is None or size.dim is None or size.stride or not _BACKED.fullmatch(size.symbol):
+        at = position.get(size.tensor or size.alias_of or "")
+        dim = 0 if size.tensor is None else size.dim
+        if at is None or dim is None or size.stride or not _BACKED.fullmatch(size.symbol):
             continue
         shape = shapes[at] if at < len(shapes) else None
         if shape is None:
             continue
-        if size.dim >= len(shape):
+        if dim >= len(shape):
             return False
-        there = shape[size.dim]
+        there = shape[dim]
         if there == size.symbol:
             seen = True
         elif there.isdecimal() or _BACKED.fullmatch(there):

@@ -45,7 +45,7 @@ def input_names(
     signatures: Sequence[Signature] = (),
     symbols: Sequence[Symbol] = (),
     source_names: Sequence[SourceName] = (),
-    source: Source | None = None,
+    copies: Sequence[str] = (),
 ) -> dict[str, InputName]:
     """Return the user's name of each input that evidence names, by generated name.
 
@@ -57,19 +57,21 @@ def input_names(
         signatures: signatures at hand, of any model.
         symbols: announced size symbols.
         source_names: `describe_source` records.
-        source: the wrapper's text; evidence of the same trace, compile or folder is preferred.
+        copies: names of the sources that hold the wrapper's text (`Source.name`, with `#` and the
+            compile id for a text inside a trace or log); evidence of the same trace, compile or
+            folder is preferred.
     """
     heard = testimonies(model_inputs, sizes, flavour == "aoti_cpp", graphs, signatures, symbols, source_names)
     names: dict[str, InputName] = {}
     for entry in model_inputs:
         about = [t for t in heard if entry.name in t.names]
         if about:
-            names[entry.name] = _decide(entry.name, about, source)
+            names[entry.name] = _decide(entry.name, about, copies)
     return names
 
 
-def _decide(arg: str, heard: list[Testimony], source: Source | None) -> InputName:
-    nearness = [_nearness(t.source, t.compile_id, source) for t in heard]
+def _decide(arg: str, heard: list[Testimony], copies: Sequence[str]) -> InputName:
+    nearness = [_nearness(t.source, t.compile_id, copies) for t in heard]
     best = max(nearness)
     near = [t for t, n in zip(heard, nearness, strict=True) if n == best]
     near.sort(key=lambda t: t.rank)
@@ -91,19 +93,21 @@ def _disputed(arg: str, name: str, heard: list[Testimony]) -> bool:
     return any(t.names[arg][0] != name for t in heard)
 
 
-def _nearness(witness: Source, compile_id: str | None, wrapper: Source | None) -> int:
+def _nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> int:
     """Tell how close evidence stands to the wrapper: same compile, same file, shared folders."""
-    if wrapper is None:
-        return 0
-    theirs, ours = witness.parent or witness, wrapper.parent or wrapper
-    if theirs is ours:
-        same = wrapper.compile_id is None or compile_id == wrapper.compile_id
-        return _SAME_RUN + (1 if same else 0)
-    left = theirs.name.replace("!", "/").split("/")[:-1]
-    right = ours.name.replace("!", "/").split("/")[:-1]
-    common = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        common += 1
-    return min(common, _SAME_RUN - 1)
+    theirs = (witness.parent or witness).name
+    best = 0
+    for copy in copies:
+        ours, cut, label = copy.partition("#")
+        if cut and ours == theirs:
+            mark = label.partition("[")[2].partition("]")[0] or None
+            best = max(best, _SAME_RUN + (mark == compile_id))
+        else:
+            best = max(best, min(_shared_folders(ours, theirs), _SAME_RUN - 1))
+    return best
+
+
+def _shared_folders(one: str, other: str) -> int:
+    left, right = one.replace("!", "/").split("/")[:-1], other.replace("!", "/").split("/")[:-1]
+    return next((n for n, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]),
+                min(len(left), len(right)))  # fmt: skip

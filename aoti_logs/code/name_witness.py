@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.graph_inputs import UserInput, agrees, dims, listings, user_input
+from aoti_logs.code.graph_inputs import UserInput, agrees, dims, is_scalar, listings, measures, user_input
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.graph_head import mangled
 from aoti_logs.parse.origin import input_of
@@ -114,7 +114,7 @@ def _shapes_by_source(graphs: Sequence[Graph]) -> dict[int, dict[str, tuple[str,
     shapes: dict[int, dict[str, tuple[str, ...] | None]] = defaultdict(dict)
     for graph in graphs:
         for placeholder in graph.placeholders:
-            shapes[id(graph.source)].setdefault(placeholder.name, dims(placeholder.annotation))
+            shapes[id(graph.source)].setdefault(placeholder.name, measures(placeholder.annotation))
     return shapes
 
 
@@ -130,7 +130,7 @@ def _from_named_graphs(
         for listing in listings(graph, by_source.get(id(graph.source))):
             if len(listing) != len(wrapper.inputs):
                 continue
-            strength = _proof(agrees([u.dims for u in listing], wrapper.inputs, wrapper.sizes))
+            strength = _proof(agrees([u.measures for u in listing], wrapper.inputs, wrapper.sizes))
             if strength is not None:
                 pairs = zip(wrapper.inputs, listing, strict=True)
                 yield Testimony(
@@ -159,7 +159,7 @@ def _from_dynamo(wrapper: _Wrapper, graphs: Sequence[Graph], origins: dict[str, 
         by_name = {p.name: p for p in graph.placeholders}
         if not wanted <= by_name.keys():
             continue
-        shapes = [dims(by_name[i.name].annotation) for i in wrapper.inputs]
+        shapes = [measures(by_name[i.name].annotation) for i in wrapper.inputs]
         agreed = agrees(shapes, wrapper.inputs, wrapper.sizes)
         if agreed is False or (agreed is None and wrapper.symbols and any(shapes)):
             continue
@@ -193,13 +193,18 @@ def _through(
         if left is not None and right is not None and left != right:
             return {}
         user = user_input(theirs[at])
-        if placeholder.name in wanted and user is not None:
+        if (
+            placeholder.name in wanted
+            and user is not None
+            and (theirs[at].user_name or not is_scalar(theirs[at]))
+        ):
             names[placeholder.name] = _named(user, origins)
     return names
 
 
 def _from_symbols(wrapper: _Wrapper, symbols: Sequence[Symbol]) -> Iterator[Testimony]:
     """Join `s70 = arg0_1_size[0]` with `create_symbol s70 ... for L['table'].size()[0]`."""
+    numbers = {i.name for i in wrapper.inputs}
     groups: dict[tuple[int, str | None], list[Symbol]] = defaultdict(list)
     for symbol in symbols:
         if not symbol.duck:
@@ -214,10 +219,12 @@ def _from_symbols(wrapper: _Wrapper, symbols: Sequence[Symbol]) -> Iterator[Test
         contradicts = False
         for size in _first(wrapper.sizes):
             told = {(s.input_name, s.dim, s.stride): s for s in by_name.get(size.symbol, ())}
-            if size.tensor is None or len(told) != 1:
+            symbol = next(iter(told.values())) if len(told) == 1 else None
+            if symbol is None or symbol.input_name is None:
                 continue
-            symbol = next(iter(told.values()))
-            if symbol.input_name is None:
+            if size.tensor is None and size.alias_of in numbers:
+                names[size.alias_of] = _number(symbol), symbol.place
+            if size.tensor is None:
                 continue
             if (symbol.dim, symbol.stride) != (size.dim, size.stride):
                 # The symbol of another input with a shared Dim, or another model's symbol.
@@ -228,6 +235,13 @@ def _from_symbols(wrapper: _Wrapper, symbols: Sequence[Symbol]) -> Iterator[Test
             first = announced[0]
             why = "create_symbol of the size that the wrapper reads from this input"
             yield Testimony(names, 2, Confidence.PROVEN, why, first.source, first.compile_id)
+
+
+def _number(symbol: Symbol) -> str:
+    """Return a name for an input that only carries a symbol."""
+    if symbol.dim is None:
+        return symbol.input_name or symbol.symbol
+    return f"{symbol.input_name}.{'stride()' if symbol.stride else 'shape'}[{symbol.dim}]"
 
 
 def _first(sizes: Sequence[Size]) -> list[Size]:
