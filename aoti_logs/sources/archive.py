@@ -150,11 +150,15 @@ def _zip_members(data: bytes | mmap.mmap) -> Members:
         if info.filename in seen:
             found.problems.append((info.filename, "the archive has two members of this name; both are read"))
         seen.add(info.filename)
-        sizes.append((Member(info.filename, info.file_size, _zip_reader(archive, info)), info.compress_size))
+        sizes.append(
+            (Member(info.filename, info.file_size, _zip_reader(archive, info, data)), info.compress_size)
+        )
     return _admit(found, sizes)
 
 
-def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[int], tuple[bytes, str | None]]:
+def _zip_reader(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, data: bytes | mmap.mmap
+) -> Callable[[int], tuple[bytes, str | None]]:
     def read(count: int) -> tuple[bytes, str | None]:
         import zipfile
         import zlib
