@@ -129,6 +129,18 @@ def test_stdin_is_a_log(monkeypatch):
     assert (source.name, source.kind, source.text) == ("stdin", Kind.LOG, LOG)
 
 
+def test_a_pipe_is_a_log(tmp_path):
+    import threading
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(LOG,))
+    writer.start()
+    (source,) = find([pipe])
+    writer.join()
+    assert (source.kind, source.text) == (Kind.LOG, LOG)
+
+
 def test_a_missing_path_is_an_error(tmp_path):
     with pytest.raises(LoadError, match="nowhere does not exist"):
         find([tmp_path / "nowhere"])

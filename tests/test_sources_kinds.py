@@ -146,6 +146,11 @@ SAMPLES = {
         TORCH_LOGS * 40 + b"autograd_config: \x80\x02}q\x00(X\x00\x00\n",
         Kind.LOG,
     ),
+    "a log that begins like C++": (
+        "x.log",
+        b"using device cuda:0\nclass weights loaded\nframe #1: torch::aot_inductor::AOTInductorModel::run_impl(\n",
+        Kind.LOG,
+    ),
     "a log in Latin-1": ("x.log", "Überlauf in Knoten für Größe\n".encode("latin-1") * 20, Kind.LOG),
     "a log with colours": ("x.log", b"\x1b[31merror\x1b[0m\n" * 20, Kind.LOG),
     "a library": ("x.so", b"\x7fELF\x02\x01\x01" + bytes(50), Kind.BINARY),

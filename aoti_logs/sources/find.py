@@ -116,13 +116,13 @@ class _Finder:
     def _file(self, path: Path, *, asked: bool) -> None:
         if not self._new(path):
             return
+        name = self._name(path.name, str(path))
         try:
-            head, size = read_head(path, kinds.HEAD)
+            item = _pipe_item(name, path) if path.is_fifo() else _disk_item(name, path)
         except OSError as error:
             raise LoadError(f"{path} cannot be read: {error.strerror}") from None
-        name = self._name(path.name, str(path))
         before = len(self.sources), len(self.problems)
-        self._add(_disk_item(name, path, head, size), asked=asked, named=True)
+        self._add(item, asked=asked, named=True)
         if len(self.sources) == before[0] and (self.alone or not asked):
             reasons = [problem.sentence for problem in self.problems[before[1] :]]
             raise LoadError(f"{path} cannot be read: {reasons[0] if reasons else _NO_USE[Kind.BINARY]}")
@@ -139,14 +139,14 @@ class _Finder:
                 continue
             inside = path.relative_to(folder).as_posix()
             try:
-                head, size = read_head(path, kinds.HEAD)
+                item = _disk_item(self._name(inside, text), path)
             except OSError as error:
                 self.problems.append(Problem(text, f"it cannot be read: {error.strerror}"))
                 continue
-            if inside.rsplit("/", 1)[-1].startswith(".") and kinds.tell(head, inside) not in _HIDDEN_KINDS:
+            if path.name.startswith(".") and kinds.tell(item.head, inside) not in _HIDDEN_KINDS:
                 self.skipped.append(inside)
                 continue
-            self._add(_disk_item(self._name(inside, text), path, head, size), asked=asked, named=False)
+            self._add(item, asked=asked, named=False)
         if len(self.sources) > before:
             return
         reasons = [problem.sentence for problem in self.problems[problems:]]
@@ -183,5 +183,12 @@ class _Finder:
             self.sources.append(source)
 
 
-def _disk_item(name: str, path: Path, head: bytes, size: int) -> Item:
+def _disk_item(name: str, path: Path) -> Item:
+    head, size = read_head(path, kinds.HEAD)
     return Item(name, head, size, lambda problems: read_all(path, problems), path)
+
+
+def _pipe_item(name: str, path: Path) -> Item:
+    """Take what comes out of a pipe: `explain <(kubectl logs pod)`."""
+    data = path.read_bytes()
+    return Item(name, data[: kinds.HEAD], len(data), lambda _: data, path)

@@ -104,8 +104,8 @@ _TRACE_HEAD = re.compile(
     rb"(?m)^(?:[^\t\n][^\n]{0,200}?)?" + envelope.PREFIX + rb'\{ ?"([^"\\\n]{1,200})": ?[\[{]'
 )
 _CPP_FIRST = re.compile(
-    rb'#\s*(?:include|pragma|if|ifdef|ifndef|define)\b|extern "C"|namespace\b|template\b|using\b|typedef\b|'
-    rb"static\b|struct\b|class \w+\s*(?:[:{]|$)|inline\b|constexpr\b|enum\b"
+    rb'#\s*(?:include\s*[<"]|pragma\b|if\b|ifdef\b|ifndef\b|define\b)|extern "C"|namespace [\w:]*\s*\{|template\s*<|'
+    rb"using (?:namespace \w|\w+\s*=)|typedef [^\n]+;\s*$|struct \w+\s*(?:[:{]|$)|class \w+\s*(?:[:{]|$)"
 )
 _WRAPPER = re.compile(
     rb"\bAOTInductorModel|\binductor_entry_impl\b|"
@@ -254,7 +254,7 @@ def _code_kind(text: bytes, suffix: str) -> Kind | None:
         if _WRAPPER.search(text):
             return Kind.WRAPPER_CPP
         is_kernel = text.startswith(_KERNEL_COMMENTS) or _KERNEL.search(text)
-        return Kind.KERNEL_CPP if is_kernel and not _ISA_CHECK.search(text) else Kind.TEXT
+        return Kind.KERNEL_CPP if is_kernel and not _ISA_CHECK.search(text) else None
     if _PYTHON_FIRST.match(first) or text.startswith(b"# AOT ID:"):
         if _OUTPUT_CODE.search(text):
             return Kind.OUTPUT_CODE
