@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lark import Lark
 
 _HERE = Path(__file__).parent
@@ -39,14 +42,30 @@ def parser(
     from lark import Lark
 
     folder = grammar_folder()
-    return Lark(
-        (folder / f"{name}.lark").read_text(encoding="utf-8"),
-        start=start if isinstance(start, str) else list(start),
-        parser="lalr",
-        lexer="contextual",
-        import_paths=[str(folder)],
-        propagate_positions=transformer is None,
-        maybe_placeholders=True,
-        strict=strict,
-        transformer=transformer,
-    )
+    with _collision_check(on=strict):
+        return Lark(
+            (folder / f"{name}.lark").read_text(encoding="utf-8"),
+            start=start if isinstance(start, str) else list(start),
+            parser="lalr",
+            lexer="contextual",
+            import_paths=[str(folder)],
+            propagate_positions=transformer is None,
+            maybe_placeholders=True,
+            strict=strict,
+            transformer=transformer,
+        )
+
+
+@contextmanager
+def _collision_check(*, on: bool) -> Iterator[None]:
+    """Keep Lark from comparing every pair of terminals, which takes seconds a grammar and which it does
+    unasked wherever the package `interegular` is installed.
+    """
+    from lark import lexer
+
+    before = getattr(lexer, "has_interegular", False)
+    try:
+        lexer.has_interegular = before and on
+        yield
+    finally:
+        lexer.has_interegular = before
