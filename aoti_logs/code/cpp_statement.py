@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lark import Lark
 
 _RULES = ("expression", "statement", "function")
-_LONGEST = 100_000
+_LONGEST = 32_768
 _DEEPEST = 150
 """Expressions deeper than this are not taken apart: what walks them later may recurse."""
 
