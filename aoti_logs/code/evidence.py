@@ -157,6 +157,8 @@ class Evidence:
                 signatures=self.signatures,
                 symbols=self.symbols,
                 source_names=self.source_names,
+                copies=next((c.names for c in self.base.codes if c.source is wrapper.source), ()),
+                checks=wrapper.checks,
             )
             self._views[key] = ModelView(wrapper, self.base, names)
         return self._views[key]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
@@ -54,8 +54,10 @@ def python_lines(
     # A node may name a line of torch's own module; the stack through that line then tells the caller.
     at = {(n.file, n.line) for n in nodes}
     exact = [line for line, frames in stacks if at & frames]
-    if exact and len({(p.file, p.line) for p in exact}) == 1:
-        return (exact[0],)
+    if len(exact) == 1:
+        return (replace(exact[0], strength=Confidence.PROVEN),)
+    if len(stacks) == 1:
+        return (replace(stacks[0][0], strength=Confidence.PROVEN),)
     from_graph = _from_nodes(nodes)
     own = [p for p in from_graph if not is_library(p.file)]
     if own:

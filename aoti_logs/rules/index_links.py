@@ -272,10 +272,9 @@ def _index(case: IndexCase) -> Iterator[Link]:
                 text += f", made by {item.produced_by.kernel} ({where}) from {roots}"
             details.append(text)
         elif item.loop is not None:
-            details.append(
-                f"{item.loop} is a loop variable"
-                + (f" below {item.extent}" if item.extent is not None else "")
-            )
+            sizes = "".join(f"; {t.param} is {t.symbol}, `{t.shown}`" for t in item.extent_terms)
+            limit = f"it runs from 0 below {item.extent}" if item.extent is not None else "its end is not known"
+            details.append(limit + sizes)
     strength = Confidence.PROVEN if main is not None and not case.slice.unread_lines else Confidence.POSSIBLE
     yield Link("index", head, place, strength, tuple(details))
     yield from _dumped(case)
