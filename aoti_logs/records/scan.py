@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from aoti_logs.records import envelope, payload
 
 if TYPE_CHECKING:
     import mmap
-    from collections.abc import Iterator
 
     from aoti_logs.records.payload import Piece
 
@@ -103,49 +103,38 @@ class _Scanner:
     def run(self) -> Columns:
         if not self.size:
             return self.out
-        glue = self._glue()
+        data, size, out, numbers = self.data, self.size, self.out, self.numbers
+        add = (out.start.append, out.env.append, out.head_end.append, out.end.append, out.key.append)
+        add_start, add_env, add_head_end, add_end, add_key = add
+        # Where `] {"` stands: once in every record, before its envelope. Any other is looked at closely.
+        glue = chain(map(re.Match.start, _GLUE.finditer(data)), repeat(size))
         at = next(glue)
-        start, head = 0, _HEAD.match(self.data, 0)
+        start, head = 0, _HEAD.match(data, 0)
         env, head_end = (head.end(1), head.end()) if head else (-1, 0)
         names: _Names = (head[2], head[3]) if head else (None, None)
-        data, out, numbers = self.data, self.out, self.numbers
-        for line in _LINE.finditer(data, 0):
-            end = line.start() + 1
-            if end < self.size:
-                odd: list[int] = []
-                while at < end:
-                    if at + 2 != env:
-                        odd.append(at)
-                    at = next(glue)
-                key = numbers.get(names)
-                if key is None or odd or env < 0 or self.pending or data[head_end - 1] != 0x7D:
-                    self._odd(start, end, odd)
-                else:
-                    out.by_key[key].append(len(out.start))
-                    out.start.append(start)
-                    out.env.append(env)
-                    out.head_end.append(head_end)
-                    out.end.append(end)
-                    out.key.append(key)
+        for line in chain(_LINE.finditer(data), (None,)):
+            end = line.start() + 1 if line is not None else size
+            if end == size and line is not None:
+                continue
+            odd: list[int] = []
+            while at < end:
+                if at + 2 != env and at and 0x30 <= data[at - 1] <= 0x39:
+                    odd.append(at)
+                at = next(glue)
+            key = numbers.get(names)
+            if key is None or odd or env < 0 or self.pending or data[head_end - 1] != 0x7D:
+                self._odd(start, end, odd)
+            else:
+                out.by_key[key].append(len(out.start))
+                add_start(start)
+                add_env(env)
+                add_head_end(head_end)
+                add_end(end)
+                add_key(key)
+            if line is not None:
                 start, env, head_end, names = end, line.end(1), line.end(), (line[2], line[3])
-        odd = []
-        while at < self.size:
-            if at + 2 != env:
-                odd.append(at)
-            at = next(glue)
-        self._odd(start, self.size, odd)
         self._settle()
-        return self.out
-
-    def _glue(self) -> Iterator[int]:
-        """Yield where `] {"` stands after a digit, as before every envelope; then a large number."""
-        data = self.data
-        for found in _GLUE.finditer(data):
-            at = found.start()
-            if at and 0x30 <= data[at - 1] <= 0x39:
-                yield at
-        while True:
-            yield self.size
+        return out
 
     # ------------------------------------------------------------ the long way
 
