@@ -84,8 +84,10 @@ def shifted(head: bytes, payload: list[bytes], copy: int) -> bytes:
     head = re.sub(rb'"frame_id": (\d+)', lambda m: b'"frame_id": %d' % (int(m[1]) + 1000 * copy), head)
     head = re.sub(rb', "rank": \d+', b"", head)  # one file is one rank
     if payload:
-        if not payload[0].startswith((b"{", b"[")):  # JSON must stay JSON
-            payload = [*payload[:-1], payload[-1] + b" # copy %d" % copy]
+        json = payload[0].startswith((b"{", b"["))
+        # After JSON only blanks are allowed: the number is written in them.
+        mark = f"{copy:b}".replace("0", " ").replace("1", "\t").encode() if json else b" # copy %d" % copy
+        payload = [*payload[:-1], payload[-1] + mark]
         digest = hashlib.md5(b"\n".join(payload), usedforsecurity=False).hexdigest().encode()
         head = re.sub(rb'(?<="has_payload": ")[0-9a-f]{32}', digest, head)
     return b"\n".join([head, *(b"\t" + line for line in payload)]) + b"\n"

@@ -23,12 +23,22 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """One process: wall clock, processor time, largest resident set."""
+
+    seconds: float
+    cpu: float
+    peak_mb: float
+
+
+@dataclass(frozen=True)
 class Result:
     """What a contender took, over all rounds."""
 
     name: str
     seconds: float  # the median
     spread: float  # the slowest minus the fastest
+    cpu: float  # the median of user and system time, all threads: steadier where others use the machine, too
     peak_mb: float  # the largest resident set of any round; mapped pages of the input count
     bytes: int
 
@@ -40,26 +50,30 @@ def python(name: str, code: str, *args: object, size: int = 0) -> Contender:
 
 def measure(contenders: Sequence[Contender], rounds: int) -> list[Result]:
     """Run every contender once a round, so that a machine that slows down slows all of them."""
-    runs: dict[str, list[tuple[float, float]]] = {c.name: [] for c in contenders}
+    runs: dict[str, list[Sample]] = {c.name: [] for c in contenders}
     for number in range(rounds):
         for contender in contenders:
             progress(f"{contender.name}, round {number + 1} of {rounds}")
             runs[contender.name].append(run(contender.command))
     progress("")
-    return [
-        Result(
-            c.name,
-            statistics.median(t for t, _ in runs[c.name]),
-            max(t for t, _ in runs[c.name]) - min(t for t, _ in runs[c.name]),
-            max(peak for _, peak in runs[c.name]),
-            c.bytes,
-        )
-        for c in contenders
-    ]
+    return [result(c, runs[c.name]) for c in contenders]
 
 
-def run(command: Sequence[str]) -> tuple[float, float]:
-    """Run a command; return seconds and peak megabytes. A command that fails ends the benchmark: its time is void.
+def result(contender: Contender, samples: Sequence[Sample]) -> Result:
+    """Sum up the rounds of a contender."""
+    seconds = [s.seconds for s in samples]
+    return Result(
+        contender.name,
+        statistics.median(seconds),
+        max(seconds) - min(seconds),
+        statistics.median(s.cpu for s in samples),
+        max(s.peak_mb for s in samples),
+        contender.bytes,
+    )
+
+
+def run(command: Sequence[str]) -> Sample:
+    """Run a command. A command that fails ends the benchmark: its time is void.
 
     A child's peak cannot read lower than what its parent had resident at the fork, so the parent imports nothing.
     """
@@ -75,7 +89,7 @@ def run(command: Sequence[str]) -> tuple[float, float]:
                 f"\n{' '.join(command)[:500]}\nfailed with {child.returncode}:\n{said.read()[-3000:].decode()}"
             )
     unit = 1 if sys.platform == "darwin" else 1024  # ru_maxrss: bytes there, kilobytes elsewhere
-    return seconds, usage.ru_maxrss * unit / MEGABYTE
+    return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / MEGABYTE)
 
 
 def progress(text: str) -> None:
@@ -92,13 +106,13 @@ def table(title: str, note: str, results: Sequence[Result]) -> str:
         "",
         note,
         "",
-        f"| | median s | ± s | MB/s | times {results[0].name} | peak MB |",
-        "|---|---:|---:|---:|---:|---:|",
+        f"| | median s | ± s | CPU s | MB/s | times {results[0].name} | peak MB |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for r in results:
         rate = f"{r.bytes / MEGABYTE / r.seconds:,.0f}" if r.bytes else ""
         lines.append(
-            f"| {r.name} | {r.seconds:.3f} | {r.spread / 2:.3f} | {rate} | {r.seconds / base:.2f} | {r.peak_mb:,.0f} |"
+            f"| {r.name} | {r.seconds:.3f} | {r.spread / 2:.3f} | {r.cpu:.3f} | {rate} | {r.seconds / base:.2f} | {r.peak_mb:,.0f} |"
         )
     return "\n".join(lines) + "\n"
 
