@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.model import CheckKind
 from aoti_logs.parse.graph_head import lifted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.code.model import ModelInput, Size
+    from aoti_logs.code.model import InputCheck, ModelInput, Size
     from aoti_logs.parse.facts import Graph, Placeholder, Signature
 
 _SHAPE = re.compile(r"(?:\w+\()?[a-z]\w*\[([^\[\]]*)\]")
@@ -90,13 +91,16 @@ def user_input(placeholder: Placeholder) -> UserInput | None:
 
 
 def agrees(
-    shapes: Sequence[tuple[str, ...] | None], inputs: Sequence[ModelInput], sizes: Sequence[Size]
+    shapes: Sequence[tuple[str, ...] | None],
+    inputs: Sequence[ModelInput],
+    sizes: Sequence[Size],
+    checks: Sequence[InputCheck] = (),
 ) -> bool | None:
-    """Compare what graphs print of the inputs (`measures`) with the wrapper's size definitions.
+    """Compare what graphs print of the inputs (`measures`) with the wrapper's sizes and checks.
 
     Returns:
-        False when a size has another symbol there, True when at least one has the same and none
-        another, None when there was nothing to compare.
+        False when a size has another symbol or number there, True when at least one has the same
+        symbol and none differs, None when no symbol could be compared.
     """
     position = {i.name: n for n, i in enumerate(inputs)}
     seen = None
@@ -105,14 +109,23 @@ def agrees(
         dim = 0 if size.tensor is None else size.dim
         if at is None or dim is None or size.stride or not _BACKED.fullmatch(size.symbol):
             continue
-        shape = shapes[at] if at < len(shapes) else None
-        if shape is None:
-            continue
-        if dim >= len(shape):
-            return False
-        there = shape[dim]
+        there = _at(shapes, at, dim)
         if there == size.symbol:
             seen = True
-        elif there.isdecimal() or _BACKED.fullmatch(there):
+        elif there is not None and (there.isdecimal() or there == "" or _BACKED.fullmatch(there)):
             return False
+    for check in checks:
+        at = position.get(check.tensor)
+        if check.kind is CheckKind.EQUAL and at is not None and check.dim is not None:
+            there = _at(shapes, at, check.dim)
+            if there is not None and there != check.expected and (there.isdecimal() or not there):
+                return False
     return seen
+
+
+def _at(shapes: Sequence[tuple[str, ...] | None], position: int, dim: int) -> str | None:
+    """Return a printed size, an empty text for a dimension that the shape lacks, None if not printed."""
+    shape = shapes[position] if position < len(shapes) else None
+    if shape is None:
+        return None
+    return shape[dim] if dim < len(shape) else ""

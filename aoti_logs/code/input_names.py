@@ -11,13 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.name_witness import Testimony, testimonies
+from aoti_logs.code.name_witness import testimonies
 from aoti_logs.explain import Confidence
+from aoti_logs.sources.source import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aoti_logs.code.model import ModelInput, Size
+    from aoti_logs.code.model import InputCheck, ModelInput, Size
+    from aoti_logs.code.testimony import Testimony
     from aoti_logs.parse.facts import Graph, Signature, SourceName, Symbol
     from aoti_logs.sources.source import Place, Source
 
@@ -27,7 +29,8 @@ class InputName:
     """The user's name of an input.
 
     `place` and `why` quote the witness; `alternatives` are other names that other witnesses of
-    equal standing give, and `strength` is then `likely` at most.
+    equal standing give: `strength` is then `likely` where symbols support the name that was chosen,
+    `possible` where only counts do.
     """
 
     name: str
@@ -46,6 +49,7 @@ def input_names(
     symbols: Sequence[Symbol] = (),
     source_names: Sequence[SourceName] = (),
     copies: Sequence[str] = (),
+    checks: Sequence[InputCheck] = (),
 ) -> dict[str, InputName]:
     """Return the user's name of each input that evidence names, by generated name.
 
@@ -60,8 +64,11 @@ def input_names(
         copies: names of the sources that hold the wrapper's text (`Source.name`, with `#` and the
             compile id for a text inside a trace or log); evidence of the same trace, compile or
             folder is preferred.
+        checks: the wrapper's input checks; a static size that differs rules a witness out.
     """
-    heard = testimonies(model_inputs, sizes, flavour == "aoti_cpp", graphs, signatures, symbols, source_names)
+    heard = testimonies(
+        model_inputs, sizes, flavour == "aoti_cpp", graphs, signatures, symbols, source_names, checks
+    )
     names: dict[str, InputName] = {}
     for entry in model_inputs:
         about = [t for t in heard if entry.name in t.names]
@@ -71,26 +78,31 @@ def input_names(
 
 
 def _decide(arg: str, heard: list[Testimony], copies: Sequence[str]) -> InputName:
-    nearness = [_nearness(t.source, t.compile_id, copies) for t in heard]
-    best = max(nearness)
-    near = [t for t, n in zip(heard, nearness, strict=True) if n == best]
-    near.sort(key=lambda t: t.rank)
+    nearness = {id(t): _nearness(t.source, t.compile_id, copies) for t in heard}
+    best = max(nearness.values())
+    near = [t for t in heard if nearness[id(t)] == best]
+    if best < _SAME_RUN and any(t.strength is Confidence.PROVEN for t in heard):
+        # Elsewhere, only those whose symbols agree with the wrapper's count.
+        near = [t for t in near if t.strength is Confidence.PROVEN] or near
+        heard = [t for t in heard if t.strength is Confidence.PROVEN or t in near]
+    near.sort(key=lambda t: (_ORDER.index(t.strength), t.rank))
     chosen = near[0]
     name, place = chosen.names[arg]
-    others = dict.fromkeys(t.names[arg][0] for t in near if t.names[arg][0] != name)
+    rivals = near if best >= _SAME_RUN else heard
+    rivals = [
+        t for t in rivals if t.strength is Confidence.PROVEN or chosen.strength is not Confidence.PROVEN
+    ]
+    others = tuple(dict.fromkeys(t.names[arg][0] for t in rivals if t.names[arg][0] != name))
     strength = chosen.strength
-    if others or (best < _SAME_RUN and _disputed(arg, name, heard)):
-        strength = max(strength, Confidence.LIKELY, key=_ORDER.index)
-        others |= dict.fromkeys(t.names[arg][0] for t in heard if t.names[arg][0] != name)
-    return InputName(name, place, strength, chosen.why, tuple(others))
+    if strength is Confidence.PROVEN and best < _SAME_RUN and not _belongs(chosen.source, copies):
+        strength = Confidence.LIKELY
+    if others:
+        strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
+    return InputName(name, place, strength, chosen.why, others)
 
 
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
 _SAME_RUN = 1000
-
-
-def _disputed(arg: str, name: str, heard: list[Testimony]) -> bool:
-    return any(t.names[arg][0] != name for t in heard)
 
 
 def _nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> int:
@@ -105,6 +117,25 @@ def _nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) ->
         else:
             best = max(best, min(_shared_folders(ours, theirs), _SAME_RUN - 1))
     return best
+
+
+def _belongs(witness: Source, copies: Sequence[str]) -> bool:
+    """Tell whether a file stands where it can be about this wrapper: in a folder above or below it.
+
+    Symbols are hashes of input names since torch 2.7, so another model's may well agree. A trace
+    holds the code of what it is about, so one without this wrapper is about another compile.
+    """
+    holder = witness.parent or witness
+    if not copies:
+        return True
+    if holder.kind is Kind.TORCH_TRACE:
+        return False
+    theirs = _folders(holder.name)
+    return any(a[: min(len(a), len(theirs))] == theirs[: len(a)] for a in map(_folders, copies))
+
+
+def _folders(name: str) -> list[str]:
+    return name.partition("!")[0].partition("#")[0].split("/")[:-1]
 
 
 def _shared_folders(one: str, other: str) -> int:

@@ -5,6 +5,7 @@ Format: torch/_export/serde/schema.py. Only names, ranges and stacks are read.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.parse.facts import Graph, GraphNode, Placeholder, Range, Signature, SignatureInput
@@ -57,11 +58,29 @@ def graph(source: Source) -> Graph | None:
     users = set(told.user_inputs) if told else set()
     targets = {i.name: i.target for i in told.inputs} if told else {}
     placeholders = [
-        Placeholder(name, None, place, user_name=name if name in users else targets.get(name))
+        Placeholder(
+            name, _annotation(program, name), place, user_name=name if name in users else targets.get(name)
+        )
         for i in inputs
         if (name := _name(i))
     ]
     return Graph("exported_program", tuple(placeholders), tuple(_nodes(nodes, source)), source)
+
+
+_SYMBOL = re.compile(r"Symbol\('(\w+)'[^()]*\)")
+
+
+def _annotation(program: dict[str, Any], name: str) -> str | None:
+    """Return a tensor's shape as graphs print it (`tensor[s23, 4]`; the dtype is a number there)."""
+    sizes = _at(program, "graph_module", "graph", "tensor_values", name, "sizes")
+    if not isinstance(sizes, list):
+        return None
+    parts = [str(_at(s, "as_int") if isinstance(_at(s, "as_int"), int) else _expression(s)) for s in sizes]
+    return f"tensor[{', '.join(parts)}]"
+
+
+def _expression(size: object) -> str:
+    return _SYMBOL.sub(r"\1", str(_at(size, "as_expr", "expr_str") or "?"))
 
 
 def _program(source: Source) -> dict[str, Any]:
@@ -90,7 +109,11 @@ def _input(spec: dict[str, Any]) -> SignatureInput:
         name=name,
         kind="USER_INPUT" if kind in {"user_input", "constant_input"} else kind.upper(),
         target=target if isinstance(target, str) else None,
-        argument="tensor" if kind in _NAMES else "constant" if kind == "constant_input" else form.removeprefix("as_"),
+        argument="tensor"
+        if kind in _NAMES
+        else "constant"
+        if kind == "constant_input"
+        else form.removeprefix("as_"),
     )
 
 

@@ -1,0 +1,67 @@
+"""What a witness says about a wrapper's inputs, and what makes it believable."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.graph_inputs import agrees
+from aoti_logs.explain import Confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aoti_logs.code.model import InputCheck, ModelInput, Size
+    from aoti_logs.parse.facts import Graph
+    from aoti_logs.sources.source import Place, Source
+
+_BACKED = re.compile(r"s\d+")
+
+
+@dataclass(frozen=True)
+class Testimony:
+    """Names by generated name, each with its place, from one witness. Lower `rank` is heard first."""
+
+    names: dict[str, tuple[str, Place]]
+    rank: int
+    strength: Confidence
+    why: str
+    source: Source
+    compile_id: str | None = None
+
+
+@dataclass(frozen=True)
+class WrapperInputs:
+    """What a wrapper itself says about its inputs."""
+
+    inputs: tuple[ModelInput, ...]
+    sizes: tuple[Size, ...]
+    checks: tuple[InputCheck, ...]
+
+    @property
+    def tensors(self) -> tuple[ModelInput, ...]:
+        """Inputs that are tensors."""
+        return tuple(i for i in self.inputs if not i.scalar)
+
+    @property
+    def symbols(self) -> set[str]:
+        """Backed size symbols."""
+        return {s.symbol for s in self.sizes if _BACKED.fullmatch(s.symbol)}
+
+
+def proof(wrapper: WrapperInputs, shapes: Sequence[tuple[str, ...] | None]) -> Confidence | None:
+    """Return the strength of a match by order: None when it is contradicted, or nothing supports it.
+
+    A wrapper with size symbols needs one of them on the witness's side: equal counts alone would let
+    any model speak. Without symbols the count, and static sizes that do not differ, are all there is.
+    """
+    agreed = agrees(shapes, wrapper.inputs, wrapper.sizes, wrapper.checks)
+    if agreed is False or (agreed is None and wrapper.symbols):
+        return None
+    return Confidence.PROVEN if agreed else Confidence.LIKELY
+
+
+def compile_of(graph: Graph) -> tuple[int, str | None]:
+    """Return what graphs and records of one compile have in common: the trace or log, and the compile id."""
+    return id(graph.source.parent or graph.source), graph.compile_id
