@@ -134,4 +134,4 @@ def lifted(name: str) -> bool:
 
 def mangled(origin: str) -> str:
     """Return the graph input's name that Dynamo makes of a source (`L['x']` is `L_x_`)."""
-    return re.sub(r"[^a-zA-Z0-9_]+", "_", origin)
+    return re.sub(r"[^a-zA-Z0-9]+", "_", origin)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _CODE_HEADINGS = ("Output code:", "Output wrapper code:", "Output kernel code:")
 # torch/_dynamo/utils.py `lazy_format_graph_code`: TRACED GRAPH, a title, a path and the graph.
 _GRAPH_HEADING = "TRACED GRAPH"
+_HEADINGS = (*_CODE_HEADINGS, _GRAPH_HEADING)
+_AFTER = ("Output code written to:", "Wrapper code written to:", "Kernel code written to:")
 _TITLE = re.compile(r"\s*===== (.+?) =====\s*")
 _WRAPPER = re.compile(r"\bAOTInductorModel(?:Container)?\w*::run_impl\(|\binductor_entry_impl\(")
 _PYTHON = re.compile(r"^(?:# AOT ID: |from ctypes import |async_compile = |import torch\b|def call\()", re.M)
@@ -45,8 +47,10 @@ def code_in_messages(messages: Iterable[LogLine], host: Source) -> tuple[Source,
 
 
 def _pieces(lines: list[str]) -> list[tuple[int, int]]:
-    starts = [i for i, line in enumerate(lines) if line.startswith((*_CODE_HEADINGS, _GRAPH_HEADING))]
-    return list(zip(starts, [*starts[1:], len(lines)], strict=True))
+    """Return where each text starts, at its heading, and ends."""
+    marks = [i for i, line in enumerate(lines) if line.startswith((*_HEADINGS, *_AFTER))]
+    ends = [*marks[1:], len(lines)]
+    return [(i, end) for i, end in zip(marks, ends, strict=False) if lines[i].startswith(_HEADINGS)]
 
 
 def _child(

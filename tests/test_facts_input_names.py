@@ -1,0 +1,246 @@
+"""Who names a wrapper's inputs, and how sure that is."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aoti_logs.code.input_names import input_names
+from aoti_logs.code.model import CheckKind, InputCheck, ModelInput, Size
+from aoti_logs.explain import Confidence
+from aoti_logs.parse.exported_program import signatures_in_text
+from aoti_logs.parse.facts import SourceName, Symbol
+from aoti_logs.parse.graph import graphs_in_text
+from aoti_logs.parse.origin import input_of
+from aoti_logs.sources.source import Kind, Place, Source
+
+PROGRAM = """ExportedProgram:
+    class GraphModule(torch.nn.Module):
+        def forward(self, p_w: "f32[8]", {one}: "f32[s70, 8]", {two}: "i64[{size}]"):
+            return (x,)
+
+Graph signature:
+    # inputs
+    p_w: PARAMETER target='w'
+    {one}: USER_INPUT
+    {two}: USER_INPUT
+
+    # outputs
+    x: USER_OUTPUT
+"""
+DYNAMO = """class GraphModule(torch.nn.Module):
+    def forward(self, s70: "Sym(s70)", L_table_: "f32[s70, 8][8, 1]cpu", L_my_idx_: "i64[s95][1]cpu"):
+        return (x,)
+"""
+AOT = """class <lambda>(torch.nn.Module):
+    def forward(self, arg0_1: "Sym(s70)", arg1_1: "f32[s70, 8][8, 1]cpu", arg2_1: "i64[s95][1]cpu"):
+        return (x,)
+"""
+INPUTS = (ModelInput(0, "arg0_1", 1), ModelInput(1, "arg1_1", 2))
+SIZES = (Size("s70", 5, "", tensor="arg0_1", dim=0), Size("s95", 6, "", tensor="arg1_1", dim=0))
+
+
+def text_source(text, name="compile.log", kind=Kind.LOG, parent=None, compile_id=None):
+    return Source(
+        name, kind, text.encode, parent=parent, parent_lines=range(1, 99) if parent else None, compile_id=compile_id
+    )  # fmt: skip
+
+
+def program(one="table", two="idx", size="s95", name="compile.log"):
+    log = text_source(PROGRAM.format(one=one, two=two, size=size), name)
+    return {"graphs": graphs_in_text(log), "signatures": signatures_in_text(log)}
+
+
+def told(names):
+    return {arg: (n.name, n.strength) for arg, n in names.items()}
+
+
+def symbol(name, origin, source, compile_id=None):
+    found = input_of(origin)
+    return Symbol(name, origin, Place(source.name, 7, 7), source, input_name=found and found.name,
+                  dim=found and found.dim, compile_id=compile_id)  # fmt: skip
+
+
+def test_signature_and_graph_whose_symbols_agree_prove_the_names():
+    names = input_names(INPUTS, SIZES, "aoti_cpp", **program())
+    assert told(names) == {"arg0_1": ("table", Confidence.PROVEN), "arg1_1": ("idx", Confidence.PROVEN)}
+    assert names["arg0_1"].place.source == "compile.log"
+
+
+def test_a_program_with_other_symbols_is_about_another_model():
+    assert input_names(INPUTS, SIZES, "aoti_cpp", **program(size="s17")) == {}
+
+
+def test_a_program_with_another_number_of_inputs_is_not_heard():
+    three = (*INPUTS, ModelInput(2, "arg2_1", 3))
+    assert input_names(three, SIZES, "aoti_cpp", **program()) == {}
+
+
+def test_static_sizes_that_differ_rule_a_program_out():
+    check = InputCheck(CheckKind.EQUAL, "arg0_1", 0, 1, "9", 1, True, "")
+    assert input_names(INPUTS, SIZES, "aoti_cpp", **program(), checks=(check,)) == {}
+
+
+def test_without_symbols_the_count_makes_names_likely_and_rivals_possible():
+    one = program(size="4")
+    static = {k: tuple(v) for k, v in one.items()}
+    assert told(input_names(INPUTS, (), "aoti_cpp", **static))["arg0_1"] == ("table", Confidence.LIKELY)
+    two = program("a", "b", "4")
+    both = {k: (*static[k], *two[k]) for k in static}
+    name = input_names(INPUTS, (), "aoti_cpp", **both)["arg0_1"]
+    assert (name.strength, {name.name, *name.alternatives}) == (Confidence.POSSIBLE, {"table", "a"})
+
+
+def test_two_programs_that_both_fit_leave_no_name_proven():
+    one, two = program(), program("a", "b")
+    both = {k: (*one[k], *two[k]) for k in one}
+    name = input_names(INPUTS, SIZES, "aoti_cpp", **both)["arg0_1"]
+    assert (name.strength, name.alternatives) == (Confidence.LIKELY, ("a",))
+
+
+def test_the_program_in_the_folder_of_the_wrapper_is_heard_first():
+    one, two = program(name="m1/compile.log"), program("a", "b", name="m2/compile.log")
+    both = {k: (*one[k], *two[k]) for k in one}
+    names = input_names(INPUTS, SIZES, "aoti_cpp", **both, copies=("m2/cache/w.wrapper.cpp",))
+    assert names["arg0_1"].name == "a"
+
+
+def test_a_program_in_another_folder_only_makes_names_likely():
+    names = input_names(INPUTS, SIZES, "aoti_cpp", **program(name="m1/compile.log"), copies=("m2/w.cpp",))
+    assert told(names)["arg0_1"] == ("table", Confidence.LIKELY)
+
+
+@pytest.fixture
+def trace():
+    return text_source("", "trace.log", Kind.TORCH_TRACE)
+
+
+def compiled(trace):
+    inputs = (ModelInput(0, "arg0_1", 1, scalar=True), ModelInput(1, "arg1_1", 2), ModelInput(2, "arg2_1", 3))
+    texts = (("dynamo_output_graph", DYNAMO), ("aot_inference_graph", AOT))
+    sources = [text_source(text, f"trace.log#{n}[0/0]", Kind.GRAPH, trace, "0/0") for n, text in texts]
+    return inputs, [g for s in sources for g in graphs_in_text(s)]
+
+
+def test_torch_compile_joins_the_aot_graph_to_dynamos(trace):
+    inputs, graphs = compiled(trace)
+    sizes = (Size("s70", 5, "s70 = arg0_1", alias_of="arg0_1"),)
+    names = input_names(
+        inputs, sizes, "jit_python", graphs=graphs, copies=("trace.log#inductor_output_code[0/0]",)
+    )
+    assert told(names) == {"arg1_1": ("table", Confidence.PROVEN), "arg2_1": ("my_idx", Confidence.PROVEN)}
+
+
+def test_a_source_record_undoes_what_dynamo_made_of_a_name(trace):
+    inputs, graphs = compiled(trace)
+    described = [SourceName("L['my']['idx']", "my['idx']", Place("trace.log", 3, 3), trace, "0/0")]
+    names = input_names(inputs, (), "jit_python", graphs=graphs, source_names=described)
+    assert names["arg2_1"].name == "my['idx']"
+
+
+def test_weights_that_old_aotautograd_put_first_are_stepped_over(trace):
+    inputs, graphs = compiled(trace)
+    lifted = AOT.replace("arg0_1:", 'arg9_1: "f32[3][1]cpu", arg0_1:')
+    graphs[1] = graphs_in_text(text_source(lifted, "t#aot_forward_graph", Kind.GRAPH, trace, "0/0"))[0]
+    names = input_names(inputs, (), "jit_python", graphs=graphs)
+    assert names["arg1_1"].name == "table"
+
+
+def test_create_symbol_alone_makes_names_likely_by_symbol_and_dimension(trace):
+    symbols = [symbol("s70", "L['table'].size()[0]", trace), symbol("s95", "L['idx'].size()[0]", trace)]
+    names = input_names(INPUTS, SIZES, "aoti_cpp", symbols=symbols)
+    assert told(names) == {"arg0_1": ("table", Confidence.LIKELY), "arg1_1": ("idx", Confidence.LIKELY)}
+    moved = [symbol("s70", "L['table'].size()[1]", trace), symbols[1]]
+    assert "arg0_1" not in input_names(INPUTS, SIZES, "aoti_cpp", symbols=moved)
+
+
+def test_symbols_of_a_run_that_lacks_one_of_the_wrappers_are_not_used(trace):
+    assert input_names(INPUTS, SIZES, "aoti_cpp", symbols=[symbol("s70", "L['a'].size()[0]", trace)]) == {}
+
+
+def test_the_symbol_of_a_shared_dim_names_no_input(trace):
+    log = text_source(PROGRAM.format(one="idx", two="src", size="s70"), "trace.log#g", Kind.GRAPH, trace)
+    sizes = (SIZES[0],)
+    symbols = [symbol("s70", "L['src'].size()[0]", trace)]
+    names = input_names(
+        INPUTS, sizes, "aoti_cpp", graphs=graphs_in_text(log), symbols=symbols, copies=("trace.log#wrapper",)
+    )
+    assert told(names) == {"arg0_1": ("idx", Confidence.PROVEN), "arg1_1": ("src", Confidence.PROVEN)}
+
+
+def test_a_number_as_input_is_named_by_what_it_measures(trace):
+    inputs = (ModelInput(0, "arg0_1", 1, scalar=True),)
+    sizes = (Size("s70", 5, "s70 = arg0_1", alias_of="arg0_1"),)
+    symbols = [symbol("s70", "L['table'].size()[1]", trace, "0/0")]
+    assert input_names(inputs, sizes, "jit_python", symbols=symbols)["arg0_1"].name == "table.shape[1]"
+
+
+def test_the_order_of_description_is_the_last_resort(trace):
+    described = [
+        SourceName(f"L['{n}']", n, Place("trace.log", i, i), trace, None) for i, n in enumerate(("a", "b"), 1)
+    ]
+    names = input_names(INPUTS, (), "aoti_cpp", source_names=described)
+    assert told(names) == {"arg0_1": ("a", Confidence.LIKELY), "arg1_1": ("b", Confidence.LIKELY)}
+    assert input_names(INPUTS, SIZES, "aoti_cpp", source_names=described) == {}
+
+
+# ---------------------------------------------------------------- real runs
+
+
+def expected(corpus):
+    """Give (case folder, expected fact about an input) of every recorded out-of-bounds run."""
+    seen = {}
+    for group in ("gpu-torch2.11", "cpu-torch2.13", "versions"):
+        for line in (corpus / group / "cases.jsonl").read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            for key in ("bound", "index_from", "index_root"):
+                fact = row["expected"].get(key)
+                # In the folder of all wrappers a fact is about one of 24: rules tell which.
+                if fact and fact.get("input_name") and row["case"] != "aoti":
+                    seen.setdefault(corpus / group / row["case"], []).append(fact)
+    return seen
+
+
+@pytest.mark.corpus
+def test_every_recorded_run_has_its_inputs_named(corpus_dir):
+    wrong = []
+    for folder, facts in expected(corpus_dir).items():
+        named = names_in(folder)
+        for fact in facts:
+            fits = [
+                n
+                for names in named
+                for arg, n in names.items()
+                if n.name == fact["input_name"] and fact.get("arg") in {None, arg}
+            ]
+            if not any(n.strength is Confidence.PROVEN for n in fits):
+                wrong.append((folder.name, fact, [told(n) for n in named]))
+    assert not wrong
+
+
+def names_in(folder: Path):
+    from aoti_logs.code.codebase import CodeBase
+    from aoti_logs.parse.symbol import source_name_from_envelope, symbol_from_envelope
+    from aoti_logs.records.trace import TraceIndex, trace_sources
+    from aoti_logs.sources.find import find
+
+    sources = list(find([folder]))
+    symbols, described = [], []
+    for trace in [TraceIndex(s) for s in sources if s.kind is Kind.TORCH_TRACE]:
+        sources += trace_sources(trace)
+        for key, read, into in (
+            ("create_symbol", symbol_from_envelope, symbols),
+            ("describe_source", source_name_from_envelope, described),
+        ):
+            found = [read(r.envelope, r.place, trace.source, r.compile_id) for r in trace.find(key)]
+            into += [f for f in found if f is not None]
+    texts = [s for s in sources if s.kind in {Kind.GRAPH, Kind.LOG, Kind.JSON}]
+    graphs = [g for s in texts for g in graphs_in_text(s)]
+    signatures = [g for s in texts for g in signatures_in_text(s)]
+    return [
+        input_names(
+            c.wrapper.inputs, c.wrapper.sizes, c.wrapper.flavour, graphs, signatures, symbols, described,
+            copies=c.names, checks=c.wrapper.checks,
+        )
+        for c in CodeBase(sources).wrappers
+    ]  # fmt: skip
