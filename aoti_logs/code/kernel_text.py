@@ -45,7 +45,9 @@ def cpp_kernels(source: Source) -> tuple[Kernel, ...]:
     return tuple(found)
 
 
-def cpp_kernel_at(source: Source, start: int, name: str | None = None, limit: int | None = None) -> Kernel | None:
+def cpp_kernel_at(
+    source: Source, start: int, name: str | None = None, limit: int | None = None
+) -> Kernel | None:
     """Return the C++ kernel whose `extern "C"` is at byte `start`; `name` replaces its own name.
 
     The definition ends before byte `limit` at the latest.

@@ -38,6 +38,7 @@ _NODES = re.compile(r"// (?:Topologically Sorted |Unsorted )?Source Nodes: \[(?P
 _ASSERT = re.compile(r"throw std::runtime_error\(\"(?P<message>(?:[^\"\\]|\\.)*)\"")
 _OUTPUT = re.compile(r"output_handles\[(\d+)\]")
 _GATE = "_check_aoti_runtime_check_inputs_env"
+_WRAPPERS = frozenset({"wrap_with_raii_handle_if_needed", "RAIIAtenTensorHandle", "std::move"})
 _NO_MEANING = frozenset(
     {"RECORD_FUNCTION", "AOTI_TORCH_WARN", "printf", "fflush", "py", "KernelContextGuard"}
 )
@@ -431,13 +432,9 @@ class EntryReader:
 
     def _view(self, name: str, value: str, line: int) -> Buffer | None:
         call = as_call(value)
-        while call is not None and call[0] in {
-            "wrap_with_raii_handle_if_needed",
-            "RAIIAtenTensorHandle",
-            "std::move",
-        }:
-            if not call[1]:
-                return None
+        for _ in range(8):
+            if call is None or call[0] not in _WRAPPERS or not call[1]:
+                break
             value = self.body.names.stands_for.get(call[1][0], call[1][0])
             call = as_call(value)
         if call is None:

@@ -185,10 +185,12 @@ def _inside_template(text: str, start: int, end: int) -> bool:
 
 
 def _without_comments(part: str) -> str:
-    return (re.sub(_COMMENT, "", part) if "/*" in part or ("//" in part and '"' not in part) else part).strip()
+    return (
+        re.sub(_COMMENT, "", part) if "/*" in part or ("//" in part and '"' not in part) else part
+    ).strip()
 
 
-_CALL = re.compile(r"\s*((?:[A-Za-z_][\w.]*(?:::|->)?)+)\s*(?:<[^()]*>)?\s*\(")
+_CALL = re.compile(r"\s*([A-Za-z_][\w.]*(?:(?:::|->)[A-Za-z_~][\w.]*)*)\s*(?:<[^()]{0,400}>)?\s*\(")
 
 
 def as_call(text: str) -> tuple[str, tuple[str, ...], str] | None:

@@ -1,0 +1,302 @@
+"""The Python wrapper that `torch.compile` generates (`output_code.py`), read lazily.
+
+Written by `torch/_inductor/codegen/wrapper.py`. Kernels are found by landmarks in the bytes, the functions
+around the launches are parsed with `ast`; with `cpp_wrapper=True` the file holds C++ in a raw string, which the
+reader of C++ wrappers takes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.expr import Name, Num
+from aoti_logs.code.model import (
+    Argument,
+    ArgumentKind,
+    Backend,
+    CompiledModel,
+    Constant,
+    Kernel,
+    Launch,
+    ModelInput,
+)
+from aoti_logs.code.triton_body import to_expr
+from aoti_logs.code.wrapper_cpp import WrapperFile
+from aoti_logs.code.wrapper_python_body import CallBody, CallReader, RawCall, core, parse_functions
+from aoti_logs.code.wrapper_python_kernels import DefinedKernels, positional
+from aoti_logs.sources.source import Kind, Source
+
+if TYPE_CHECKING:
+    from aoti_logs.code.body import Param
+    from aoti_logs.code.model import Buffer, InputCheck, Size
+
+_FUNCTION = re.compile(rb"^([ ]*)def (\w+)\((?:self, )?args\):", re.MULTILINE)
+_CPP_START = re.compile(rb"^cpp_wrapper_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")", re.MULTILINE)
+_KERNEL_SRC = re.compile(rb"^kernel_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")", re.MULTILINE)
+_CONSTANT = re.compile(rb"^(\w+) = None  # [0-9a-f]{8,}", re.MULTILINE)
+_DEVICE = re.compile(rb"device_str='(\w+)'|empty_strided_(cpu|cuda|xpu|mps|mtia)\(\(|async_compile\.(cpp)")
+_PATHS = re.compile(rb"^# kernel path: ([^\n]+)", re.MULTILINE)
+
+
+class OutputCode:
+    """A Python wrapper; every part is computed once, when first asked for.
+
+    Args:
+        source: the text, as a source of its own.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    # ------------------------------------------------------------ C++ inside
+
+    @cached_property
+    def _cpp(self) -> WrapperFile | None:
+        """The C++ in the raw string of a `cpp_wrapper=True` file."""
+        data = self.source.data
+        match = _CPP_START.search(data)
+        if match is None:
+            return None
+        start, quote = match.end(), match["quote"]
+        kernels = _KERNEL_SRC.search(data, start)
+        if kernels is not None:
+            start_of_last, quote = kernels.end(), kernels["quote"]
+        else:
+            start_of_last = start
+        stop = data.find(quote, start_of_last)
+        stop = len(data) if stop < 0 else stop
+        first = self.source.line_at(start)
+        lines = bytes(data[start:stop]).count(b"\n") + 1
+        child = Source(
+            f"{self.source.name}!cpp_wrapper_src",
+            Kind.WRAPPER_CPP,
+            lambda: bytes(data[start:stop]),
+            parent=self.source,
+            parent_lines=range(first, first + lines),
+            role=self.source.role,
+            label="cpp_wrapper_src",
+            rank=self.source.rank,
+        )
+        return WrapperFile(child)
+
+    # ------------------------------------------------------------ kernels
+
+    @cached_property
+    def flavour(self) -> str:
+        """`jit_python`, or `jit_cpp` when the wrapper is C++ in a string."""
+        return "jit_python" if self._cpp is None else "jit_cpp"
+
+    @cached_property
+    def devices(self) -> tuple[str, ...]:
+        """Devices that the code was written for."""
+        if self._cpp is not None:
+            return self._cpp.devices
+        found = (next(g for g in m.groups() if g).decode() for m in _DEVICE.finditer(self.source.data))
+        return tuple(dict.fromkeys("cpu" if d == "cpp" else d for d in found))
+
+    @cached_property
+    def _defined(self) -> DefinedKernels:
+        return DefinedKernels(self.source)
+
+    @cached_property
+    def kernel_names(self) -> tuple[str, ...]:
+        """Names of all kernels that the file defines."""
+        return self._defined.names if self._cpp is None else self._cpp.kernel_names
+
+    def kernel(self, name: str) -> Kernel | None:
+        """Return a kernel by the name that launches use, or None."""
+        return self._defined.get(name) if self._cpp is None else self._cpp.kernel(name)
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """All kernels that can be read, in file order."""
+        return tuple(k for k in map(self.kernel, self.kernel_names) if k is not None)
+
+    def kernels_with(self, message: str) -> tuple[Kernel, ...]:
+        """Return the kernels in whose text a check prints exactly that message."""
+        return self._defined.with_message(message) if self._cpp is None else self._cpp.kernels_with(message)
+
+    # ------------------------------------------------------------ functions
+
+    @cached_property
+    def _regions(self) -> list[tuple[str, str, int]]:
+        """(name, text, line) of the functions that take `args`."""
+        data = self.source.data
+        found = []
+        for match in _FUNCTION.finditer(data):
+            name = match[2].decode("utf-8", "replace")
+            if name.startswith(("benchmark", "get_args", "recursively")):
+                continue
+            deeper = re.compile(rb"\n[ ]{0,%d}[^\s]" % len(match[1]))
+            end = deeper.search(data, match.end())
+            stop = len(data) if end is None else end.start()
+            found.append((name, self.source.cut(match.start(), stop), self.source.line_at(match.start())))
+        return found
+
+    @cached_property
+    def _read(self) -> CallBody:
+        torn: list[tuple[int, str]] = []
+        functions = parse_functions(self._regions, lambda line, text: torn.append((line, text)))
+        constants = [c.name for c in self.constants]
+        body = CallReader(functions, frozenset(self._defined.names), constants).read()
+        body.unread.extend(torn)
+        return body
+
+    def _bound(self, index: int, raw: RawCall, name: str | None = None) -> Launch:
+        name = name or raw.callee
+        kernel = self.kernel(name)
+        given = [a for a in raw.arguments if a[0] is None]
+        params: tuple[Param, ...] = () if kernel is None else kernel.params
+        if kernel is not None and kernel.backend is Backend.TRITON:
+            params = positional(params, len(given))
+        arguments = [
+            self._argument(position, params[position].name if position < len(params) else None, node, text)
+            for position, (_, node, text) in enumerate(given)
+        ]
+        known = {p.name for p in kernel.params} if kernel is not None else None
+        for word, node, text in raw.arguments[len(given) :]:
+            param = word if known is None or word in known else None
+            argument = self._argument(len(arguments), param, node, text)
+            if known is not None and param is None:
+                argument = Argument(argument.position, None, text, ArgumentKind.OTHER)
+            arguments.append(argument)
+        if kernel is not None and kernel.backend is Backend.TRITON and params:
+            arguments[len(params) : len(given)] = [
+                Argument(a.position, None, a.text, ArgumentKind.OTHER)
+                for a in arguments[len(params) : len(given)]
+            ]
+        return Launch(
+            index,
+            name,
+            Backend.EXTERN if kernel is None else kernel.backend,
+            raw.line,
+            raw.text,
+            tuple(arguments),
+            True,
+            raw.handle,
+            raw.source_nodes,
+            None,
+            raw.outputs,
+        )
+
+    def _argument(self, position: int, param: str | None, node: ast.expr, text: str) -> Argument:
+        names = self._read.names
+        match node:
+            case ast.Constant(value=bool(value)):
+                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(int(value)))
+            case ast.Constant(value=int(value) | float(value)):
+                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(value))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value) | float(value))):
+                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(-value))
+            case ast.Constant() | ast.List() | ast.Tuple() | ast.Dict() | ast.Lambda() | ast.JoinedStr():
+                return Argument(position, param, text, ArgumentKind.OTHER)
+        name = core(node, names.stands_for)
+        if name is not None and not (isinstance(node, ast.Attribute)):
+            kind = names.kind(name)
+            value = Name(name) if kind is ArgumentKind.SIZE else None
+            return Argument(position, param, text, kind, None if kind is ArgumentKind.OTHER else name, value)
+        if isinstance(node, ast.Attribute):
+            return Argument(position, param, text, ArgumentKind.OTHER)
+        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        sized = {n for n in used if names.kind(n) is ArgumentKind.SIZE}
+        single = sized.pop() if len(sized) == 1 and len(used) == 1 else None
+        return Argument(position, param, text, ArgumentKind.EXPRESSION, single, to_expr(node))
+
+    def launches_of(self, name: str) -> tuple[Launch, ...]:
+        """Return the launches of one kernel, those through a multi-kernel included."""
+        if self._cpp is not None:
+            return self._cpp.launches_of(name)
+        found = []
+        for index, raw in enumerate(self._read.calls):
+            if raw.callee == name or name in self._defined.parts(raw.callee):
+                found.append(self._bound(index, raw, name))
+        return tuple(found)
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """All launches and extern calls, in program order."""
+        if self._cpp is not None:
+            return self._cpp.launches
+        return tuple(self._bound(index, raw) for index, raw in enumerate(self._read.calls))
+
+    @cached_property
+    def inputs(self) -> tuple[ModelInput, ...]:
+        """The run-time inputs (lifted parameters among them), by position in `args`."""
+        if self._cpp is not None:
+            return self._cpp.inputs
+        scalars = self._read.names.scalars
+        return tuple(
+            ModelInput(i, name, line, line, name in scalars)
+            for i, (name, line) in enumerate(self._read.inputs)
+        )
+
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        """Constants that the module holds; parameters are inputs in this flavour."""
+        if self._cpp is not None:
+            return self._cpp.constants
+        return tuple(
+            Constant(index, m[1].decode("utf-8", "replace"), None, None, None, self.source.line_at(m.start()))
+            for index, m in enumerate(_CONSTANT.finditer(self.source.data))
+        )
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Where size symbols get their values, in program order."""
+        return tuple(self._read.sizes) if self._cpp is None else self._cpp.sizes
+
+    @property
+    def checks(self) -> tuple[InputCheck, ...]:
+        """Asserts on sizes, strides and symbols, in program order."""
+        return tuple(self._read.checks) if self._cpp is None else self._cpp.checks
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Births, renames and views of buffers, in program order."""
+        return tuple(self._read.buffers) if self._cpp is None else self._cpp.buffers
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names that are returned, in order."""
+        return self._read.outputs if self._cpp is None else self._cpp.outputs
+
+    @property
+    def unread(self) -> tuple[tuple[int, str], ...]:
+        """(line, text) of statements that no form fits."""
+        return tuple(self._read.unread) if self._cpp is None else self._cpp.unread
+
+    # ------------------------------------------------------------ other files
+
+    @cached_property
+    def compile_paths(self) -> tuple[str, ...]:
+        """Paths of `# kernel path:` comments: cache files on the machine that compiled."""
+        found = (m[1].decode("utf-8", "replace").strip() for m in _PATHS.finditer(self.source.data))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def kernel_files(self) -> tuple[str, ...]:
+        """Base names of those cache files."""
+        return tuple(dict.fromkeys(re.split(r"[/\\]", path)[-1] for path in self.compile_paths))
+
+    @cached_property
+    def model(self) -> CompiledModel:
+        """Everything the wrapper says."""
+        source = self.source if self._cpp is None else self._cpp.source
+        return CompiledModel(
+            source,
+            self.flavour,
+            self.devices,
+            self.kernels,
+            self.launches,
+            self.inputs,
+            self.constants,
+            self.sizes,
+            self.checks,
+            self.buffers,
+            self.outputs,
+            self.kernel_files,
+            self.unread,
+        )
