@@ -1,6 +1,7 @@
 """The grammars of compile-time text: their own samples, and texts that they must take or refuse."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ GRAMMARS = ["create_symbol", "dynamo_source", "graph", "node_header", "signature
 SAMPLE = re.compile(r"// sample(?: (\w+))?: (.*)")
 
 
-def samples():
+def samples() -> Iterator[tuple[str, str, str]]:
     for name in GRAMMARS:
         for line in (grammar_folder() / f"{name}.lark").read_text(encoding="utf-8").splitlines():
             if found := SAMPLE.match(line):

@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -86,7 +87,7 @@ PYTREE = """class <lambda>(torch.nn.Module):
 """  # noqa: W291 the blank is torch's
 
 
-def source(text, kind=Kind.LOG, name="run.log"):
+def source(text: str | bytes, kind: Kind = Kind.LOG, name: str = "run.log") -> Source:
     data = text.encode() if isinstance(text, str) else text
     return Source(name, kind, lambda: data)
 
@@ -283,10 +284,10 @@ def test_a_saved_program_gives_signature_ranges_and_lines():
     assert (graph.nodes[0].args, graph.nodes[0].line) == (("p_w", "ids"), 3)
 
 
-def message(text, first=10, **more):
+def message(text: str, first: int = 10, **more: Any) -> LogLine:
     log = source("x\n" * 200)
     lines = tuple(range(first, first + text.count("\n") + 1))
-    values = {"compile_id": "0/0", "artifact": None, "rank": None} | more
+    values: dict[str, Any] = {"compile_id": "0/0", "artifact": None, "rank": None} | more
     return LogLine("V", "12:00", 1, "torch/a.py", 1, text=text, lines=lines, span=Span(log, 0, 1), **values)
 
 

@@ -2,14 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aoti_logs.code.input_names import input_names
+from aoti_logs.code.input_names import InputName, input_names
 from aoti_logs.code.model import CheckKind, InputCheck, ModelInput, Size
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.exported_program import signatures_in_text
-from aoti_logs.parse.facts import SourceName, Symbol
+from aoti_logs.parse.facts import Graph, SourceName, Symbol
 from aoti_logs.parse.graph import graphs_in_text
 from aoti_logs.parse.origin import input_of
 from aoti_logs.sources.source import Kind, Place, Source
@@ -40,25 +41,33 @@ INPUTS = (ModelInput(0, "arg0_1", 1), ModelInput(1, "arg1_1", 2))
 SIZES = (Size("s70", 5, "", tensor="arg0_1", dim=0), Size("s95", 6, "", tensor="arg1_1", dim=0))
 
 
-def text_source(text, name="compile.log", kind=Kind.LOG, parent=None, compile_id=None):
+def text_source(
+    text: str,
+    name: str = "compile.log",
+    kind: Kind = Kind.LOG,
+    parent: Source | None = None,
+    compile_id: str | None = None,
+) -> Source:
     return Source(
         name, kind, text.encode, parent=parent, parent_lines=range(1, 99) if parent else None, compile_id=compile_id
     )  # fmt: skip
 
 
-def program(one="table", two="idx", size="s95", name="compile.log"):
+def program(
+    one: str = "table", two: str = "idx", size: str = "s95", name: str = "compile.log"
+) -> dict[str, Any]:
     log = text_source(PROGRAM.format(one=one, two=two, size=size), name)
     return {"graphs": graphs_in_text(log), "signatures": signatures_in_text(log)}
 
 
-def told(names):
+def told(names: dict[str, InputName]) -> dict[str, tuple[str, Confidence]]:
     return {arg: (n.name, n.strength) for arg, n in names.items()}
 
 
-def symbol(name, origin, source, compile_id=None):
+def symbol(name: str, origin: str, source: Source, compile_id: str | None = None) -> Symbol:
     found = input_of(origin)
-    return Symbol(name, origin, Place(source.name, 7, 7), source, input_name=found and found.name,
-                  dim=found and found.dim, compile_id=compile_id)  # fmt: skip
+    return Symbol(name, origin, Place(source.name, 7, 7), source, input_name=found.name if found else None,
+                  dim=found.dim if found else None, compile_id=compile_id)  # fmt: skip
 
 
 def test_signature_and_graph_whose_symbols_agree_prove_the_names():
@@ -111,11 +120,11 @@ def test_a_program_in_another_folder_only_makes_names_likely():
 
 
 @pytest.fixture
-def trace():
+def trace() -> Source:
     return text_source("", "trace.log", Kind.TORCH_TRACE)
 
 
-def compiled(trace):
+def compiled(trace: Source) -> tuple[tuple[ModelInput, ...], list[Graph]]:
     inputs = (ModelInput(0, "arg0_1", 1, scalar=True), ModelInput(1, "arg1_1", 2), ModelInput(2, "arg2_1", 3))
     texts = (("dynamo_output_graph", DYNAMO), ("aot_inference_graph", AOT))
     sources = [text_source(text, f"trace.log#{n}[0/0]", Kind.GRAPH, trace, "0/0") for n, text in texts]
@@ -187,9 +196,9 @@ def test_the_order_of_description_is_the_last_resort(trace):
 # ---------------------------------------------------------------- real runs
 
 
-def expected(corpus):
+def expected(corpus: Path) -> dict[Path, list[dict[str, Any]]]:
     """Give (case folder, expected fact about an input) of every recorded out-of-bounds run."""
-    seen = {}
+    seen: dict[Path, list[dict[str, Any]]] = {}
     for group in ("gpu-torch2.11", "cpu-torch2.13", "versions"):
         for line in (corpus / group / "cases.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
@@ -218,14 +227,15 @@ def test_every_recorded_run_has_its_inputs_named(corpus_dir):
     assert not wrong
 
 
-def names_in(folder: Path):
+def names_in(folder: Path) -> list[dict[str, InputName]]:
     from aoti_logs.code.codebase import CodeBase
     from aoti_logs.parse.symbol import source_name_from_envelope, symbol_from_envelope
     from aoti_logs.records.trace import TraceIndex, trace_sources
     from aoti_logs.sources.find import find
 
     sources = list(find([folder]))
-    symbols, described = [], []
+    symbols: list[Any] = []
+    described: list[Any] = []
     for trace in [TraceIndex(s) for s in sources if s.kind is Kind.TORCH_TRACE]:
         sources += trace_sources(trace)
         for key, read, into in (
@@ -243,4 +253,5 @@ def names_in(folder: Path):
             copies=c.names, checks=c.wrapper.checks,
         )
         for c in CodeBase(sources).wrappers
+        if c.wrapper is not None
     ]  # fmt: skip
