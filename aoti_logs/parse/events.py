@@ -56,7 +56,8 @@ class Assertion:
 
     A storm of a million lines is one of these. `blocks` and `threads` hold the distinct triples
     in order of first appearance, at most `aoti_logs.parse.assertion.KEEP` of them; the counts are
-    always exact. `text` is None for asserts that are not index checks of generated code
+    always exact. On XPU they are global and local ids. `spans` are runs of all kinds of assertion
+    lines where several kinds alternate line by line. `text` is None for asserts that are not index checks of generated code
     (`condition` is then all there is). `glued` when other output stands on the same line.
     """
 
@@ -128,6 +129,8 @@ class ErrorForm(StrEnum):
     """The last line(s) of a Python traceback, `RuntimeError: TEXT`."""
     TERMINATE = "terminate"
     """`terminate called after throwing an instance of ...` and its `what():`."""
+    CPP = "cpp"
+    """The text of a C++ exception that a host program printed in its own words."""
     CUDA = "cuda"
     """A CUDA/HIP error text outside a Python traceback (`Failed to destroy CUDA event ...`)."""
     SIGNAL = "signal"
@@ -157,6 +160,8 @@ class ErrorText:
     call: str | None = None
     call_file: str | None = None
     call_line: int | None = None
+    text: str = ""
+    """The whole text without frames: the message, its further lines, hints."""
     cuda_error: str | None = None
     """`cudaErrorAssert`, ... where named or known from the text."""
     signal: str | None = None
@@ -179,8 +184,9 @@ class PythonFrame:
 class Dump:
     """One record of the intermediate value printer (AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER).
 
-    `phase` is `inputs`, `before_launch` or `after_launch`; `form` is `cpp` (tensor block),
-    `cpp_scalar`, `python` or `names` (mode 3). `min`, `max`, `mean` are as printed: integer tensors
+    `phase` is `inputs`, `before_launch` or `after_launch`, or empty where a program called the
+    printer itself; `form` is `cpp` (tensor block), `cpp_scalar`, `python`, `names` (mode 3) or
+    `saved` (mode 1, `value` is the file). `min`, `max`, `mean` are as printed: integer tensors
     went through float32, so above 2**24 they are rounded. `complete` is False for a block that
     ends early (the process died while printing).
     """
@@ -207,7 +213,8 @@ class Dump:
 class LogLine:
     """One message with a TORCH_LOGS/glog prefix; its lines are joined, the prefix taken off.
 
-    `lines` are the line numbers in the source of each line of `text`.
+    `lines` are the line numbers in the source of each line of `text`; a `range` where they follow
+    each other.
     """
 
     level: str
@@ -219,7 +226,7 @@ class LogLine:
     artifact: str | None
     rank: int | None
     text: str
-    lines: tuple[int, ...]
+    lines: range | tuple[int, ...]
     span: Span
 
 

@@ -1,0 +1,208 @@
+"""Failed bounds checks: the condition, the lines that three GPU runtimes print, one row a condition.
+
+Format: `grammars/assertion.lark` names the programs that print them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aoti_logs.parse.events import Assertion, AssertionForm, AssertionText
+from aoti_logs.parse.shape import fields, first, tokens
+
+if TYPE_CHECKING:
+    from aoti_logs.parse.lines import Log
+
+KEEP = 1024
+"""At most so many distinct blocks and threads are listed in an `Assertion`; counts are always exact."""
+
+INDEX_CHECK = "index out of bounds: "
+_LITERAL = re.compile(r"\(?([+-]?\d+)[uUlL]{0,3}\)?")
+_MEMORY_SPACES = {
+    "tl",
+    "tl.int64",
+    "tl.int32",
+    "XBLOCK",
+    "YBLOCK",
+    "ZBLOCK",
+    "R0_BLOCK",
+    "R1_BLOCK",
+    "RBLOCK",
+}
+
+
+def condition(message: str) -> AssertionText | None:
+    """Take `index out of bounds: 0 <= tmp4 < ks0` apart; None when it is not an index check.
+
+    An index check that the grammar does not read keeps its text in `full` and has nothing else.
+    """
+    if not message.startswith(INDEX_CHECK):
+        return None
+    found = tokens("assertion", "condition", message)
+    full = message.removeprefix(INDEX_CHECK).strip()
+    if found is None:
+        return AssertionText(full, None, None, None, None, None, None)
+    signs = [(kind, a, b) for kind, a, b in found if kind in {"LE", "LT"} and _depth(message, a) == 0]
+    (kind, start, end), last = signs[0], signs[-1]
+    begin = len(INDEX_CHECK)
+    if len(signs) == 2:
+        sides = (begin, start), (end, last[1]), (last[2], len(message))
+    elif kind == "LE":
+        sides = (begin, start), (end, len(message)), (0, 0)
+    else:
+        sides = (0, 0), (begin, start), (end, len(message))
+    lower, operand, bound = (message[a:b].strip() or None for a, b in sides)
+    names = [_names(message, found, a, b) for a, b in sides]
+    value = _LITERAL.fullmatch(bound) if bound else None
+    symbols = names[2]
+    kind_of_bound = None
+    if bound:
+        kind_of_bound = "literal" if not symbols else "symbol" if symbols == (bound,) else "symbolic_expr"
+    return AssertionText(
+        full=full,
+        operand=operand,
+        operand_name=next((n for n in names[1] if n not in _MEMORY_SPACES), operand),
+        lower=lower,
+        bound=bound,
+        bound_kind=kind_of_bound,
+        bound_value=int(value[1]) if value else None,
+        bound_symbols=symbols,
+    )
+
+
+def _depth(text: str, at: int) -> int:
+    return sum(text.count(c, 0, at) for c in "([{") - sum(text.count(c, 0, at) for c in ")]}")
+
+
+def _names(text: str, found: list[tuple[str, int, int]], start: int, end: int) -> tuple[str, ...]:
+    inside = [
+        text[a:b]
+        for kind, a, b in found
+        if kind == "NAME" and start <= a < end and not text[b:].lstrip().startswith("(")
+    ]
+    return tuple(dict.fromkeys(inside))
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What one device assertion line says, without block and thread."""
+
+    form: AssertionForm
+    message: str
+    file: str | None
+    line: int | None
+    function: str | None
+    rank: int | None
+
+
+Triple = tuple[int, int, int]
+
+
+def device_line(text: str, rank: int | None = None) -> tuple[Printed, Triple | None, Triple | None] | None:
+    """Read one line of the CUDA, HIP or XPU form by the grammar; None when it is none of them.
+
+    Returns what it says, the block (on XPU: the global id) and the thread (on XPU: the local id).
+    """
+    if "device assertion failed" in text:
+        hip = fields("assertion", "hip", text)
+        if hip is None:
+            return None
+        printed = Printed(
+            AssertionForm.HIP,
+            hip["HIP_TEXT"][0],
+            hip["HIP_FILE"][0],
+            _line(hip["LINE"][0]),
+            first(hip, "HIP_FUNCTION"),
+            rank,
+        )
+        return printed, None, None
+    form = AssertionForm.XPU if "global id" in text else AssertionForm.CUDA
+    found = fields("assertion", form.value, text)
+    if found is None:
+        return None
+    message = first(found, "QUOTED") or first(found, "BARE") or ""
+    printed = Printed(
+        form, message, found["FILE"][0], _line(found["LINE"][0]), first(found, "FUNCTION"), rank
+    )
+    numbers = [int(n[:18]) for n in found["INT"]]
+    return printed, (numbers[0], numbers[1], numbers[2]), (numbers[3], numbers[4], numbers[5])
+
+
+def _line(digits: str) -> int:
+    return int(digits[:9])
+
+
+@dataclass
+class Tally:
+    """Everything seen of one distinct assertion while a log is read."""
+
+    printed: Printed
+    count: int = 0
+    spans: list[list[int]] = field(default_factory=list)
+    first: tuple[int, int] = (0, 0)
+    last: tuple[int, int] = (0, 0)
+    pairs: dict[bytes, None] = field(default_factory=dict)
+    """`x,y,z], thread: [x,y,z` as printed, in order of first appearance."""
+    glued: bool = False
+
+    def seen(self, start: int, end: int) -> None:
+        """Note a range of bytes that holds lines of it."""
+        if self.spans and self.spans[-1][1] >= start:
+            self.spans[-1][1] = max(self.spans[-1][1], end)
+        else:
+            self.spans.append([start, end])
+
+    def row(self, log: Log) -> Assertion:
+        """Return the row."""
+        blocks: dict[bytes, None] = {}
+        threads: dict[bytes, None] = {}
+        for pair in self.pairs:
+            block, _, thread = pair.partition(b"], ")
+            blocks[block] = None
+            if len(threads) < KEEP:
+                threads[thread.rpartition(b"[")[2]] = None
+        return Assertion(
+            form=self.printed.form,
+            message=self.printed.message,
+            text=condition(self.printed.message),
+            file=self.printed.file,
+            line=self.printed.line,
+            function=self.printed.function,
+            count=self.count,
+            first=log.span(*self.first),
+            last=log.span(*self.last),
+            spans=tuple(log.span(start, end) for start, end in self.spans),
+            rank=self.printed.rank,
+            n_blocks=len(blocks),
+            n_threads=len(self.pairs),
+            blocks=_triples(blocks),
+            threads=_triples(threads),
+            glued=self.glued,
+        )
+
+
+def _triples(found: dict[bytes, None]) -> tuple[Triple, ...]:
+    rows: list[Triple] = []
+    for text in found:
+        if len(rows) == KEEP:
+            break
+        x, y, z = (int(n) for n in text.split(b","))
+        rows.append((x, y, z))
+    return tuple(rows)
+
+
+class Tallies:
+    """The distinct assertions of a log, in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[Printed, Tally] = {}
+
+    def of(self, printed: Printed) -> Tally:
+        """Return the tally of an assertion."""
+        return self._by_key.setdefault(printed, Tally(printed))
+
+    def rows(self, log: Log) -> list[Assertion]:
+        """Return one row an assertion."""
+        return [tally.row(log) for tally in sorted(self._by_key.values(), key=lambda t: t.first)]

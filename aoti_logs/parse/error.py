@@ -1,0 +1,159 @@
+"""Errors that programs print outside of a Python traceback.
+
+Formats: `grammars/error.lark`; `Error: TEXT` is printed by torch/csrc/inductor/aoti_runtime/interface.cpp
+(CONVERT_EXCEPTION_TO_ERROR_CODE), `[W1129 12:00:00.000000000 Module.cpp:206] TEXT` by c10/util/Logging.cpp,
+`Failed to ... in AOTInductor model` by torch/csrc/inductor/aoti_runtime/model_base.h.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aoti_logs.parse.events import ErrorForm, ErrorText
+from aoti_logs.parse.message import Message, call_of, cuda_error, finish, read_message
+from aoti_logs.parse.shape import fields, first
+from aoti_logs.parse.stack import raised_from
+
+if TYPE_CHECKING:
+    from aoti_logs.parse.lines import Line, Log
+
+WORDS = (
+    b"Error: ",
+    b"terminate called",
+    b"what():",
+    b"API call failed at",
+    b"CUDA error",
+    b"CUDA driver error",
+    b"CUDA out of memory",
+    b"HIP error",
+    b"Triton Error",
+    b"in AOTInductor model",
+    b"L0 runtime error",
+    b"Memory access fault by GPU",
+    b"input_handles[",
+    b"expected inputs vector size",
+    b"index out of bounds: ",
+    b"Exception raised from ",
+    b"[WARNING]",
+    b"\n[W",
+    b"\n[E",
+)
+
+_DEVICE = re.compile(
+    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|CUDA out of memory|Triton Error \[\w+\]|L0 runtime error|"
+    r"Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU)\b.*"
+)
+_GLOG = re.compile(
+    r"\[(?P<level>[VIWEFC])\d{3,4} \d\d:\d\d:\d\d\.\d+ (?P<file>\S+):(?P<line>\d+)\] (?P<text>.*)"
+)
+_INPUT = re.compile(r"(?:input_handles\[\d+\]: |expected (?:inputs|outputs) vector size to be )")
+_IN_WORDS = re.compile(
+    r"^[^\"'`(]*\b(?:exception|error|raised|failed|caught)\b[^\"'`(]{0,80}: (?=index out of bounds: )", re.I
+)
+
+
+def read_error(log: Log, line: Line) -> bool:
+    """Claim an error that begins on this line."""
+    text = line.text.strip()
+    if text.startswith("Error: "):
+        return _error(log, ErrorForm.AOTI_ERROR, line, text.removeprefix("Error: "), free=False)
+    if text.startswith("terminate called"):
+        return _terminate(log, line)
+    if text.startswith("what():"):
+        return _error(log, ErrorForm.TERMINATE, line, text.removeprefix("what():").strip(), free=True)
+    if text.startswith("["):
+        return _bracketed(log, line, text)
+    if _DEVICE.match(text):
+        return _error(log, ErrorForm.CUDA, line, text, free=False)
+    if _INPUT.match(text):
+        return _error(log, ErrorForm.AOTI_ERROR, line, text, free=False)
+    if "API call failed at" in text and call_of(text)[0] is not None:
+        return _error(log, ErrorForm.SHIM, line, text, free=False)
+    words = _IN_WORDS.match(text)
+    if words is not None:
+        return _error(log, ErrorForm.CPP, line, text[words.end() :], free=False)
+    if text.startswith("index out of bounds: "):
+        return _error(log, ErrorForm.CPP, line, text, free=False)
+    return _raised_alone(log, line)
+
+
+def _error(log: Log, form: ErrorForm, line: Line, said: str, *, free: bool, kind: str | None = None) -> bool:
+    _add(log, form, read_message(log, line, said, free=free), said, kind)
+    return True
+
+
+def _add(log: Log, form: ErrorForm, message: Message, said: str, kind: str | None) -> None:
+    finish(log, "error", message)
+    call, file, number = call_of(said)
+    log.errors.append(
+        ErrorText(
+            form=form,
+            message=said,
+            span=log.span(message.lines[0].start, message.lines[-1].end),
+            exception_type=kind,
+            raised_from=message.raised,
+            stack=message.stack,
+            call=call,
+            call_file=file,
+            call_line=number,
+            text=message.text,
+            cuda_error=cuda_error(message.text),
+            rank=message.lines[0].rank,
+        )
+    )
+
+
+def _terminate(log: Log, line: Line) -> bool:
+    """Read `terminate called ...` with its `what()`; several threads print it several times."""
+    found = fields("error", "terminate", line.text.strip())
+    if found is None:
+        return False
+    kind = first(found, "TYPE")
+    after = log.after(line)
+    what = fields("error", "what", after.text.strip()) if after is not None else None
+    if what is None or after is None or kind is None:
+        _add(
+            log,
+            ErrorForm.TERMINATE,
+            Message([line], [line.text.strip()]),
+            "" if kind else line.text.strip(),
+            kind,
+        )
+        return True
+    said = first(what, "TEXT") or ""
+    message = read_message(log, after, said, free=True)
+    message.lines.insert(0, line)
+    _add(log, ErrorForm.TERMINATE, message, said, kind)
+    return True
+
+
+def _bracketed(log: Log, line: Line, text: str) -> bool:
+    if text.startswith("[WARNING]"):
+        return _error(log, ErrorForm.WARNING, line, text.removeprefix("[WARNING]").strip(), free=False)
+    found = _GLOG.match(text)
+    if found is None:
+        return False
+    said = found["text"].removeprefix("Exception in aoti_torch: ")
+    form = ErrorForm.SHIM if found["level"] in "EFC" else ErrorForm.WARNING
+    return _error(log, form, line, said, free=False)
+
+
+def _raised_alone(log: Log, line: Line) -> bool:
+    """Read `Exception raised from` under a message in words that no other form has."""
+    if raised_from(log, line) is None:
+        return False
+    above = log.before(line)
+    if above is None or not above.text.strip() or above.rank != line.rank:
+        _add(
+            log,
+            ErrorForm.CPP,
+            read_message(log, line, "", free=False, raised=raised_from(log, line)),
+            "",
+            None,
+        )
+        return True
+    said = above.text.strip()
+    at = said.find("index out of bounds: ")
+    said = said[at:] if at >= 0 else said
+    return _error(log, ErrorForm.CPP, above, said, free=False)

@@ -1,0 +1,101 @@
+"""The text that a run printed, read into typed events.
+
+Every byte of the source ends in exactly one `Record` or `Unparsed` row. Assertion lines are read first,
+because there may be millions of them and because they stand in the middle of other output; then literals
+announce where anything else may begin, and the readers of that line's kind are asked in turn. A new kind
+is a module with `WORDS` and a `read_...(log, line) -> bool`, and a line here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.parse import crash, error, note, printer, stack, torch_logs, traceback
+from aoti_logs.parse.announce import Announcer
+from aoti_logs.parse.assertion import Tallies
+from aoti_logs.parse.cpu_assertion import cpu_assertions
+from aoti_logs.parse.events import LogEvents
+from aoti_logs.parse.lines import Log
+from aoti_logs.parse.storm import read_storm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aoti_logs.parse.lines import Line
+    from aoti_logs.sources.source import Source
+
+_WORDS = (
+    *note.WORDS,
+    *torch_logs.WORDS,
+    *printer.WORDS,
+    *traceback.WORDS,
+    *error.WORDS,
+    *crash.WORDS,
+    *stack.WORDS,
+)
+
+
+def read_log(source: Source) -> LogEvents:
+    """Read a log.
+
+    Args:
+        source: the text; it may hold any bytes.
+
+    Returns:
+        The events in the order in which they stand in the log, and rows that partition its bytes.
+    """
+    log = Log(source)
+    tallies = Tallies()
+    read_storm(log, tallies)
+    readers: tuple[Callable[[Log, Line], bool], ...] = (
+        torch_logs.TorchLogs(log).read,
+        note.read_note,
+        printer.read_dump,
+        traceback.read_traceback,
+        crash.read_crash,
+        error.read_error,
+        traceback.read_exception,
+        _read_stack_alone,
+    )
+    announcer = Announcer(log.data, _WORDS)
+    at = log.claims.skip(0)
+    while at < log.size:
+        hit = announcer.next(at)
+        if hit is None:
+            break
+        covered = log.claims.skip(hit)
+        if covered > hit:
+            at = covered
+            continue
+        line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, log.claims.end_before(hit), at))
+        for read in readers:
+            if read(log, line):
+                break
+        at = max(log.claims.skip(line.start), line.start + 1)
+        if at == line.start + 1:
+            at = line.end
+    assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
+    records, unparsed = log.rows()
+    return LogEvents(
+        records=records,
+        assertions=(*tallies.rows(log), *assertions),
+        errors=tuple(errors),
+        stacks=tuple(sorted(log.stacks, key=lambda s: s.span.start)),
+        dumps=tuple(log.dumps),
+        messages=tuple(log.messages),
+        notes=tuple(log.notes),
+        unparsed=unparsed,
+    )
+
+
+def _read_stack_alone(log: Log, line: Line) -> bool:
+    """Claim a stack without an error above it."""
+    found = stack.read_stack(log, line)
+    if found is None:
+        return False
+    read, lines, unread = found
+    for bad in unread:
+        log.unreadable(bad.start, bad.end, "stack frame")
+    log.claim("stack", lines)
+    log.stacks.append(read)
+    return True

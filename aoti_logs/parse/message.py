@@ -1,0 +1,152 @@
+"""What belongs to an error below its first line: hints, `Exception raised from`, a C++ stack."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aoti_logs.parse.shape import fields, first
+from aoti_logs.parse.stack import is_announced, raised_from, read_stack
+
+if TYPE_CHECKING:
+    from aoti_logs.parse.events import RaisedFrom, Stack
+    from aoti_logs.parse.lines import Line, Log
+
+_HINT = re.compile(
+    r"\s*(?:Search for `|(?:CUDA|HIP|XPU) kernel errors might be|For debugging consider passing|"
+    r"Compile with `TORCH_USE|Device-side assert(?:ion)? tracking|For more detailed error information|"
+    r"Error in op: |This error most often comes from|Use torch\.library\.opcheck|See https://|Expect the tensor to be)"
+)
+# Known further lines of a Python exception's message after a blank line.
+_MORE = re.compile(
+    r"\s*(?:from user code|Set TORCH|Potential framework code|The following call raised|To fix the error|Caused by|"
+    r"User [Ss]tack|For C\+\+ stack trace|You can suppress|The error above|Explanation:|Hint:|Developer debug|consider using|"
+    r"For more |Suggested fixes|The following fixes|Note that|Command:|Output:|File \")"
+)
+_OTHER = re.compile(
+    r"\s*(?:Traceback \(most recent call last\)|terminate called|what\(\):|Failed to \w+ .* in AOTInductor model|\[  \w|\[ (?:before|after)_launch|"
+    r"inductor: (?:before|after)_launch|Error: |The above exception was|During handling of the above|Script done on|"
+    r"\$ |===|---|Aborted|Segmentation fault|Fatal Python error|\[[WEIF]\d{3,4} |[VIWEC]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR):)"
+)
+_LONGEST = 400  # lines of one message
+
+_CUDA = {
+    "device-side assert triggered": "cudaErrorAssert",
+    "an illegal memory access was encountered": "cudaErrorIllegalAddress",
+    "misaligned address": "cudaErrorMisalignedAddress",
+    "unspecified launch failure": "cudaErrorLaunchFailure",
+    "an illegal instruction was encountered": "cudaErrorIllegalInstruction",
+    "out of memory": "cudaErrorMemoryAllocation",
+    "invalid device function": "cudaErrorInvalidDeviceFunction",
+    "no kernel image is available": "cudaErrorNoKernelImageForDevice",
+    "invalid argument": "cudaErrorInvalidValue",
+    "too many resources requested for launch": "cudaErrorLaunchOutOfResources",
+    "the launch timed out and was terminated": "cudaErrorLaunchTimeout",
+    "initialization error": "cudaErrorInitializationError",
+    "hardware stack error": "cudaErrorHardwareStackError",
+    "invalid program counter": "cudaErrorInvalidPc",
+    "device kernel image is invalid": "cudaErrorInvalidKernelImage",
+}
+_CUDA_WORDS = re.compile(r"\b(?:CUDA|HIP|Triton Error|AOTInductor model)\b")
+_CUDA_NAME = re.compile(r"\b((?:cuda|hip)Error[A-Z]\w*)")
+
+
+@dataclass
+class Message:
+    """An error's lines: `texts` are its text without frames, `unread` the frames that were not understood."""
+
+    lines: list[Line]
+    texts: list[str]
+    raised: RaisedFrom | None = None
+    stack: Stack | None = None
+    unread: list[Line] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text without frames."""
+        return "\n".join(self.texts).rstrip()
+
+
+def read_message(log: Log, line: Line, text: str, *, free: bool, raised: RaisedFrom | None = None) -> Message:
+    """Read on below an error's first line.
+
+    Args:
+        log: the log.
+        line: the error's first line.
+        text: its message on that line.
+        free: further lines may be any text (a Python exception, `what()`), not only known ones.
+        raised: what the first line says, where it is `Exception raised from` itself.
+    """
+    message = Message([line], [text], raised)
+    blanks: list[Line] = []
+    now = log.after(line)
+    hinted = text.startswith("input_handles[")
+    while now is not None and len(message.lines) < _LONGEST:
+        own: list[Line] = [now]
+        body = now.text
+        if not body.strip():
+            blanks.append(now)
+            if len(blanks) > 2:
+                break
+            now = log.after(now)
+            continue
+        origin = raised_from(log, now) if message.raised is None else None
+        if origin is not None:
+            message.raised = origin
+        elif _HINT.match(body):
+            hinted = True
+            message.texts.append(body)
+        elif message.raised is not None and is_announced(body):
+            found = read_stack(log, now)
+            if found is None:
+                break
+            message.stack, own, message.unread = found
+        elif free and not _OTHER.match(body) and not is_announced(body) and (not blanks or _MORE.match(body)):
+            message.texts.append(body)
+        else:
+            break
+        message.lines.extend(blanks)
+        message.lines.extend(own)
+        blanks = []
+        if message.stack is not None:
+            after = log.after(message.lines[-1])
+            if after is not None and not after.text.strip():
+                message.lines.append(after)
+            break
+        now = log.after(message.lines[-1])
+    if blanks and message.stack is None and hinted:
+        message.lines.append(blanks[0])
+    return message
+
+
+def begins_other(text: str) -> bool:
+    """Tell whether a line begins an event of its own, whatever stands above it."""
+    return _OTHER.match(text) is not None or is_announced(text)
+
+
+def finish(log: Log, kind: str, message: Message) -> None:
+    """Claim an error's lines, note its stack, and note frames that could not be read."""
+    for line in message.unread:
+        log.unreadable(line.start, line.end, "stack frame")
+    log.claim(kind, message.lines)
+    if message.stack is not None:
+        log.stacks.append(message.stack)
+
+
+def cuda_error(text: str) -> str | None:
+    """Return the name of the CUDA error that a text speaks of, or None."""
+    if not _CUDA_WORDS.search(text):
+        return None
+    named = _CUDA_NAME.search(text)
+    if named is not None:
+        return named[1]
+    return next((name for words, name in _CUDA.items() if words in text), None)
+
+
+def call_of(text: str) -> tuple[str | None, str | None, int | None]:
+    """Return call, file and line of a `CALL(...) API call failed at FILE, line N` text."""
+    found = fields("error", "call", text.strip()) if "API call failed at" in text else None
+    if found is None:
+        return None, None, None
+    return first(found, "CALL"), first(found, "CALL_FILE"), int(found["LINE"][0][:9])
