@@ -53,6 +53,9 @@ _VIEWS = frozenset(
         "temporary_reference",
         "torch::stable::detail::from",
         "as_strided",
+        "torch::aot_inductor::tensor_handle_to_tensor_pointer",
+        "PyCapsule_New",
+        "c10::IValue",
         "c_void_p",
         "copy_if_misaligned",
         "copy_misaligned",
@@ -152,10 +155,8 @@ def cpp_value(text: str) -> Expr | None:
         return Num(
             float(digits) if set(digits) & set(".eE") and "x" not in digits.lower() else int(digits, 0)
         )
-    try:
-        from aoti_logs.code.cpp_expr import parse_cpp
-    except ImportError:
-        return None
+    from aoti_logs.code.cpp_expr import parse_cpp
+
     return parse_cpp(text)
 
 
@@ -166,8 +167,8 @@ def argument(position: int, param: str | None, text: str, names: Names) -> Argum
         return Argument(position, None if param in LAUNCHER_PARAMS else param, text, ArgumentKind.OTHER)
     if _IDENTIFIER.fullmatch(core) and core not in {"true", "false"}:
         kind = names.kind(core)
-        value = Name(core) if kind is ArgumentKind.SIZE else None
-        return Argument(position, param, text, kind, core, value)
+        size: Expr | None = Name(core) if kind is ArgumentKind.SIZE else None
+        return Argument(position, param, text, kind, core, size)
     if _NUMBER.fullmatch(core):
         return Argument(position, param, text, ArgumentKind.LITERAL, None, _number(core))
     if core in {"true", "false"}:

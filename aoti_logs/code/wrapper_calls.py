@@ -14,33 +14,50 @@ if TYPE_CHECKING:
 CHECKED = ("AOTI_TORCH_ERROR_CODE_CHECK(", "AOTI_RUNTIME_ERROR_CODE_CHECK(", "AOTI_RUNTIME_CUDA_CHECK(")
 """Macros that throw when the call inside fails."""
 
-_COMPUTING_SHIM = re.compile(
-    r"aoti_torch_(?:cpu|cuda|xpu|mps|mtia|hpu|privateuse1|mkldnn)_\w+"
-    r"|aoti_torch_(?:proxy_executor_call_function|call_dispatcher)"
-    r"|aoti_torch_(?:index_put_out|scatter_out|scatter_reduce_out|copy_|tensor_copy_|zero_|clone|clone_preserve_strides"
-    r"|_mm_plus_mm_out|mm_out|bmm_out|addmm_out|convolution|nonzero|repeat_interleave_Tensor|narrow)"
-    r"|aoti_torch_(?:_scaled_\w+|__scaled_\w+|_fft_\w+)"
+_HOUSEKEEPING = re.compile(
+    r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia)_(?:guard|caching_allocator|set_arg|start_encoding|dispatch|create|delete"
+    r"|get|memcpy|copy_buffer|free|malloc|synchronize)\w*"
+    r"|abi_version|as_strided|assign_tensors(?:_out)?|check\w*|clone_preserve_strides|create_\w+|delete_\w+|device_\w+"
+    r"|dtype\w*|get_\w+|grad_mode_\w+|is_\w+|item_\w+|layout\w*|library_\w+|memory_format\w*|new_\w+"
+    r"|print_tensor_handle|save_tensor_handle|scalar_to_tensor_\w+|\w+_to_ivalue|stream_id|warn|unsafe_\w+"
+    r"|_?_?reinterpret_tensor\w*|record_function_\w+|torchvision)"
 )
-_NOT_COMPUTING_SHIM = re.compile(
-    r"aoti_torch_(?:cpu|cuda|xpu|mps|mtia)_(?:guard_set_index|caching_allocator\w*|set_arg\w*|start_encoding|run_command_block"
-    r"|dispatch_\w+|create_\w+|delete_\w+|get_\w+|memcpy|copy_buffer|free|malloc|synchronize\w*)"
-    r"|aoti_torch_clone_preserve_strides"
+"""Shims that hold, free, describe or print: nothing is computed. Every other `aoti_torch_` call is an operator."""
+
+_ATEN = re.compile(r"at::(?!detail::|k[A-Z]|Tensor\b|ScalarType|vec::)(?:_ops::)?\w+(?:::call\w*)?")
+_LAUNCHERS = frozenset({"launchKernel", "op.callBoxed"})
+_NOTHING = frozenset(
+    {
+        "RECORD_FUNCTION", "AOTI_TORCH_WARN", "printf", "fflush", "wrap_with_raii_handle_if_needed", "drop",
+        "convert_handle_to_arrayref_tensor", "__check_inputs_outputs", "assert_numel", "PyTuple_SetItem",
+        "PyList_SetItem", "PyErr_Occurred", "inputs.clear", "std::cout", "std::cerr",
+    }
+)  # fmt: skip
+_NOTHING_METHODS = frozenset(
+    {"reset", "clear", "set_index", "reserve", "copy_data_from", "synchronize", "push_back", "emplace_back"}
 )
-_ATEN = re.compile(r"at::(?!detail::|k[A-Z]|Tensor\b|ScalarType|vec::)(?:_ops::)?\w+(?:_\w+)*(?:::call)?")
-_IN_PLACE = re.compile(r"(?:_out(?:_\w+)?|_$|::call_out)")
 
 
 def is_launch(callee: str, kernels: frozenset[str]) -> bool:
     """Tell whether a call runs a kernel, fused or of ATen, a library or a custom op."""
-    name = callee.removeprefix("kernels.").removeprefix("this->kernels_.")
-    if name in kernels or (name.startswith("call_") and name[5:] in kernels):
-        return True
-    if callee == "launchKernel":
+    name = callee.removeprefix("this->").removeprefix("kernels_->").removeprefix("kernels.")
+    if name in kernels or (name.startswith("call_") and name[5:] in kernels) or callee in _LAUNCHERS:
         return True
     if callee.startswith("aoti_torch_"):
-        return _COMPUTING_SHIM.fullmatch(callee) is not None and not _NOT_COMPUTING_SHIM.fullmatch(callee)
-    return callee.startswith(("at::", "op.call", "cpp_fused_", "cpp_")) and (
-        not callee.startswith("at::") or _ATEN.fullmatch(callee) is not None
+        return callee == "aoti_torch_mps_run_command_block" or not _HOUSEKEEPING.fullmatch(callee)
+    if callee == "PyObject_CallObject":
+        return True
+    return callee.startswith("cpp_fused_") or _ATEN.fullmatch(callee) is not None
+
+
+def means_nothing(text: str) -> bool:
+    """Tell whether a statement is known to say nothing about the model: frees, guards, printing."""
+    callee = text.partition("(")[0].strip()
+    method = re.split(r"\.|->", callee)[-1]
+    return (
+        callee in _NOTHING
+        or (method != callee and method in _NOTHING_METHODS)
+        or callee.startswith(("aoti_torch_", "check_input_", "init"))
     )
 
 

@@ -18,7 +18,8 @@ from aoti_logs.code.body import Param
 from aoti_logs.code.kernel_text import CPP_START, cpp_kernel_at, cpp_params, triton_kernel
 from aoti_logs.code.model import Backend, CompiledModel, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
-from aoti_logs.code.wrapper_cpp_body import EntryBody, EntryReader, RawLaunch
+from aoti_logs.code.wrapper_cpp_body import EntryReader
+from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
 from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
@@ -257,12 +258,12 @@ class WrapperFile:
         name = raw.kernel
         if name in self._places or name in self._slots:
             kernel = self._kernel(name)
-            params: tuple[Param, ...] = self._call_params(name)
-            if not params and kernel is not None:
-                params = kernel.params
+            own = () if kernel is None else kernel.params
+            params: tuple[Param | str, ...] = _launcher_marked(self._call_params(name), own) or own
             backend = kernel.backend if kernel is not None else Backend.TRITON
         else:
-            params, backend = (), Backend.EXTERN
+            params = ()
+            backend = Backend.EXTERN
         return Launch(
             index,
             name,
@@ -373,3 +374,9 @@ class WrapperFile:
             self.kernel_files,
             self.unread,
         )
+
+
+def _launcher_marked(call: tuple[Param, ...], own: tuple[Param, ...]) -> tuple[Param | str, ...]:
+    """Return the parameters of a `call_<kernel>` function, those that the kernel does not have as launcher's."""
+    known = {p.name for p in own} or {p.name for p in call if not p.name.startswith("_grid_")}
+    return tuple(p if p.name in known and p.name not in LAUNCHER_PARAMS else "stream_" for p in call)

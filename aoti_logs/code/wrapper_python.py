@@ -25,8 +25,10 @@ from aoti_logs.code.model import (
 )
 from aoti_logs.code.triton_body import to_expr
 from aoti_logs.code.wrapper_cpp import WrapperFile
-from aoti_logs.code.wrapper_python_body import CallBody, CallReader, RawCall, core, parse_functions
+from aoti_logs.code.wrapper_python_body import CallReader
 from aoti_logs.code.wrapper_python_kernels import DefinedKernels, positional
+from aoti_logs.code.wrapper_python_read import CallBody, RawCall
+from aoti_logs.code.wrapper_python_text import core, parse_functions
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
@@ -196,8 +198,8 @@ class OutputCode:
         name = core(node, names.stands_for)
         if name is not None and not (isinstance(node, ast.Attribute)):
             kind = names.kind(name)
-            value = Name(name) if kind is ArgumentKind.SIZE else None
-            return Argument(position, param, text, kind, None if kind is ArgumentKind.OTHER else name, value)
+            size = Name(name) if kind is ArgumentKind.SIZE else None
+            return Argument(position, param, text, kind, None if kind is ArgumentKind.OTHER else name, size)
         if isinstance(node, ast.Attribute):
             return Argument(position, param, text, ArgumentKind.OTHER)
         used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

@@ -9,29 +9,19 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Size
 from aoti_logs.code.triton_body import to_expr
-from aoti_logs.code.wrapper_bind import SYMBOL, Names
+from aoti_logs.code.wrapper_bind import SYMBOL
+from aoti_logs.code.wrapper_python_read import CallBody, RawCall
+from aoti_logs.code.wrapper_python_text import VIEWS, Function, core, dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _COMMENT_HANDLE = re.compile(r"\s*# \[Provenance debug handles\] .*:(\d+)\s*$")
 _COMMENT_NODES = re.compile(r"\s*# (?:Topologically Sorted |Unsorted )?Source Nodes: \[([^\]]*)\]")
-_VIEWS = frozenset(
-    {
-        "reinterpret_tensor",
-        "c_void_p",
-        "copy_if_misaligned",
-        "copy_misaligned",
-        "aten.view.dtype",
-        "torch.ops.aten.view.dtype",
-        "alloc_from_pool",
-    }
-)
 _NO_MEANING = re.compile(
     r"(?:args|\w+_args|\w+)\.(?:clear|append|extend|set_device|wait_stream|synchronize|record|wait_event|contiguous_)$"
     r"|assert_alignment$|torch\.(?:cuda|xpu|accelerator|mtia|_inductor|_C)\.|get_raw_stream|\w*get_stream|start_graph|end_graph"
@@ -40,64 +30,6 @@ _NO_MEANING = re.compile(
 )
 _STREAM = re.compile(r"\w*get_raw_stream$|\w*current_stream\w*$")
 _PARTITION = re.compile(r"self\.partitions\[(\d+)\]$")
-
-
-@dataclass
-class RawCall:
-    """A call as found: bound to parameters only when somebody asks."""
-
-    callee: str
-    line: int
-    text: str
-    arguments: tuple[tuple[str | None, ast.expr, str], ...]
-    """(keyword, node, text) of each argument."""
-    handle: int | None = None
-    source_nodes: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-
-
-@dataclass
-class CallBody:
-    """What the functions of a Python wrapper say."""
-
-    names: Names = field(default_factory=Names)
-    calls: list[RawCall] = field(default_factory=list)
-    sizes: list[Size] = field(default_factory=list)
-    buffers: list[Buffer] = field(default_factory=list)
-    checks: list[InputCheck] = field(default_factory=list)
-    outputs: tuple[str, ...] = ()
-    inputs: list[tuple[str, int]] = field(default_factory=list)
-    """(name, line), in the caller's order."""
-    unread: list[tuple[int, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Function:
-    """One function: its parsed body, the lines it was parsed from and where they stand in the file."""
-
-    name: str
-    body: tuple[ast.stmt, ...]
-    lines: tuple[str, ...]
-    first_line: int
-
-    def line(self, node: ast.stmt | ast.expr) -> int:
-        """Return the line of a node in the file."""
-        return self.first_line + node.lineno - 1
-
-    def text(self, node: ast.stmt | ast.expr) -> str:
-        """Return a node as written."""
-        end = node.end_lineno or node.lineno
-        rows = list(self.lines[node.lineno - 1 : end])
-        if not rows:
-            return ast.unparse(node)
-        rows[-1] = _cut(rows[-1], 0, node.end_col_offset)
-        rows[0] = _cut(rows[0], node.col_offset, None)
-        return "\n".join(rows)
-
-
-def _cut(line: str, start: int, end: int | None) -> str:
-    """Slice a line by the UTF-8 offsets that `ast` counts in."""
-    return line[start:end] if line.isascii() else line.encode()[start:end].decode("utf-8", "replace")
 
 
 class CallReader:
@@ -120,7 +52,6 @@ class CallReader:
         self._lists: dict[str, tuple[str, ...]] = {}
         self._handle: int | None = None
         self._nodes: tuple[str, ...] = ()
-        self._gate = 0
 
     def read(self) -> CallBody:
         """Read `call` with what it calls, then functions that nobody called."""
@@ -240,9 +171,8 @@ class CallReader:
             case ast.BinOp(left=ast.List()):
                 self._buffer(Buffer(name, line))  # `buf3 = [None] * 2`: results of a subgraph
             case _:
-                unbacked = next(
-                    (n.func.value for n in ast.walk(value) if isinstance(n, ast.Call) and _is_item(n)), None
-                )
+                items = (n.func for n in ast.walk(value) if isinstance(n, ast.Call) and _is_item(n))
+                unbacked = next((f.value for f in items if isinstance(f, ast.Attribute)), None)
                 tensor = None if unbacked is None else self.core(unbacked)
                 self._size(
                     Size(
@@ -292,8 +222,8 @@ class CallReader:
             tensor = self.core(call.func.value) if isinstance(call.func, ast.Attribute) else None
             self._size(Size(name, line, function.text(node), tensor, unbacked=True))
             return True
-        if callee.endswith((".size", ".stride")) and not call.args:
-            self._lists[name] = ()
+        if isinstance(call.func, ast.Attribute) and call.func.attr in {"size", "stride"}:
+            self._size_call(function, node, name, call, call.func)
             return True
         if callee in {"max", "min", "int", "math.ceil", "math.floor", "align"}:
             self._size(Size(name, line, function.text(node), value=to_expr(call)))
@@ -312,13 +242,26 @@ class CallReader:
                 Buffer(name, line, shape, stride, dtype, alias_of=self.core(call.args[0]), view=True)
             )
             return True
-        if callee in _VIEWS and call.args:
+        if callee in VIEWS and call.args:
             if name not in self.body.names.inputs:
                 self._buffer(Buffer(name, line, alias_of=self.core(call.args[0]), view=True))
             return True
         if _STREAM.match(callee):
             return True
         return self._call(function, node, call, (name,))
+
+    def _size_call(
+        self, function: Function, node: ast.Assign, name: str, call: ast.Call, method: ast.Attribute
+    ) -> None:
+        """Take `arg0_1_size = arg0_1.size()` and `u1 = buf6.size(0)`."""
+        tensor = self.core(method.value)
+        match call.args:
+            case [ast.Constant(value=int(dim))]:
+                unbacked = re.fullmatch(r"u\d+", name) is not None
+                line, text = function.line(node), function.text(node)
+                self._size(Size(name, line, text, tensor, dim, method.attr == "stride", unbacked=unbacked))
+            case _:
+                self._lists[name] = ()
 
     def _allocated(self, function: Function, name: str, line: int, callee: str, call: ast.Call) -> Buffer:
         given = list(call.args)
@@ -405,7 +348,7 @@ class CallReader:
                 callee,
                 function.line(node),
                 function.text(node),
-                tuple([*given, *words]),
+                (*given, *words),
                 self._handle,
                 self._nodes,
                 outputs,
@@ -436,85 +379,9 @@ class CallReader:
         return core(node, self.body.names.stands_for)
 
 
-def core(node: ast.expr, stands_for: dict[str, str]) -> str | None:
-    """Return the name behind views, casts and `.data_ptr()`, or None when there is none."""
-    for _ in range(24):
-        match node:
-            case ast.Name(id=name):
-                return stands_for.get(name, name)
-            case ast.Call(func=ast.Attribute(value=inner, attr="data_ptr" | "view" | "as_strided" | "to")):
-                node = inner
-            case ast.Call(func=func, args=[first, *_]) if dotted(func) in _VIEWS:
-                node = first
-            case ast.Subscript(value=inner):
-                node = inner
-            case _:
-                return None
-    return None
-
-
-def dotted(node: ast.expr) -> str:
-    """Return a callee as text: `torch.ops.aten.cumsum.default`, `self.partitions[0]`."""
-    parts: list[str] = []
-    while True:
-        match node:
-            case ast.Attribute(value=value, attr=attr):
-                parts.append("." + attr)
-                node = value
-            case ast.Subscript(value=value, slice=ast.Constant(value=index)):
-                parts.append(f"[{index}]")
-                node = value
-            case ast.Name(id=name):
-                return name + "".join(reversed(parts))
-            case ast.Call():
-                return "()" + "".join(reversed(parts)) if parts else ""
-            case _:
-                return ""
-
-
 def _is_item(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args
 
 
 def _in_place(callee: str) -> bool:
     return any(part.endswith("_") and not part.endswith("__") for part in callee.split("."))
-
-
-def parse_functions(
-    regions: Sequence[tuple[str, str, int]], unread: Callable[[int, str], None]
-) -> dict[str, Function]:
-    """Parse functions; of one that is cut off, the largest part that Python takes.
-
-    Args:
-        regions: (name, text from its `def` on, line of the `def`).
-        unread: is called with (line, text) of every line that had to be left out.
-    """
-    functions: dict[str, Function] = {}
-    for name, text, line in regions:
-        lines = text.split("\n")
-        indent = len(lines[0]) - len(lines[0].lstrip())
-        plain = [row[indent:] if row[:indent].isspace() or not indent else row.lstrip() for row in lines]
-        tree, used = _largest(plain)
-        for number in range(used, len(plain)):
-            if plain[number].strip():
-                unread(line + number, plain[number].strip()[:400])
-        if tree is not None:
-            functions.setdefault(name, Function(name, tuple(tree.body), tuple(plain), line))
-    return functions
-
-
-def _largest(lines: list[str]) -> tuple[ast.FunctionDef | None, int]:
-    end = len(lines)
-    for _ in range(64):
-        try:
-            tree = ast.parse("\n".join(lines[:end]))
-        except SyntaxError as error:
-            end = max(min(end - 1, (error.lineno or end) - 1), 0)
-        except (ValueError, RecursionError, MemoryError):
-            end //= 2
-        else:
-            first = tree.body[0] if tree.body else None
-            return (first if isinstance(first, ast.FunctionDef) else None), end
-        if end <= 1:
-            break
-    return None, 1

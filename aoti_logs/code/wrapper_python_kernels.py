@@ -91,10 +91,8 @@ class DefinedKernels:
         """Return the file of a `# kernel path:` comment directly above a definition."""
         data = self.source.data
         floor = max(0, data.rfind(b"\n\n", 0, start))
-        match = None
-        for match in _PATH.finditer(data, floor, start):
-            pass
-        return None if match is None else match[1].decode("utf-8", "replace").strip()
+        found = [m[1].decode("utf-8", "replace").strip() for m in _PATH.finditer(data, floor, start)]
+        return found[-1] if found else None
 
     def _kernel(self, definition: Definition) -> Kernel | None:
         source = self.source

@@ -1,0 +1,43 @@
+"""What reading the entry function of a C++ wrapper gives, before anything is bound or put in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.wrapper_bind import Names
+
+if TYPE_CHECKING:
+    from aoti_logs.code.model import Buffer, InputCheck, Size
+
+
+@dataclass
+class RawLaunch:
+    """A call as found: bound to parameters only when somebody asks."""
+
+    kernel: str
+    line: int
+    text: str
+    arguments: tuple[str, ...]
+    checked: bool = True
+    handle: int | None = None
+    source_nodes: tuple[str, ...] = ()
+    stack: str | None = None
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass
+class EntryBody:
+    """What the statements of an entry function say."""
+
+    names: Names = field(default_factory=Names)
+    launches: list[RawLaunch] = field(default_factory=list)
+    sizes: list[Size] = field(default_factory=list)
+    buffers: list[Buffer] = field(default_factory=list)
+    checks: list[InputCheck] = field(default_factory=list)
+    outputs: dict[int, str] = field(default_factory=dict)
+    input_lines: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Name of an input -> (index in the caller's list, line that unpacks it)."""
+    constant_lines: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Name of a constant -> (index, line that unpacks it)."""
+    unread: list[tuple[int, str]] = field(default_factory=list)

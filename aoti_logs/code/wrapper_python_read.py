@@ -1,0 +1,42 @@
+"""What reading the functions of a Python wrapper gives, before anything is bound or put in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.wrapper_bind import Names
+
+if TYPE_CHECKING:
+    import ast
+
+    from aoti_logs.code.model import Buffer, InputCheck, Size
+
+
+@dataclass
+class RawCall:
+    """A call as found: bound to parameters only when somebody asks."""
+
+    callee: str
+    line: int
+    text: str
+    arguments: tuple[tuple[str | None, ast.expr, str], ...]
+    """(keyword, node, text) of each argument."""
+    handle: int | None = None
+    source_nodes: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass
+class CallBody:
+    """What the functions of a Python wrapper say."""
+
+    names: Names = field(default_factory=Names)
+    calls: list[RawCall] = field(default_factory=list)
+    sizes: list[Size] = field(default_factory=list)
+    buffers: list[Buffer] = field(default_factory=list)
+    checks: list[InputCheck] = field(default_factory=list)
+    outputs: tuple[str, ...] = ()
+    inputs: list[tuple[str, int]] = field(default_factory=list)
+    """(name, line), in the caller's order."""
+    unread: list[tuple[int, str]] = field(default_factory=list)

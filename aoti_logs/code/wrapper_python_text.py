@@ -1,0 +1,128 @@
+"""Functions of a Python wrapper as parsed text, and the names behind its expressions."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+VIEWS = frozenset(
+    {
+        "reinterpret_tensor",
+        "c_void_p",
+        "copy_if_misaligned",
+        "copy_misaligned",
+        "aten.view.dtype",
+        "torch.ops.aten.view.dtype",
+        "alloc_from_pool",
+    }
+)
+"""Calls that pass the tensor in their first argument on."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function: its parsed body, the lines it was parsed from and where they stand in the file."""
+
+    name: str
+    body: tuple[ast.stmt, ...]
+    lines: tuple[str, ...]
+    first_line: int
+
+    def line(self, node: ast.stmt | ast.expr) -> int:
+        """Return the line of a node in the file."""
+        return self.first_line + node.lineno - 1
+
+    def text(self, node: ast.stmt | ast.expr) -> str:
+        """Return a node as written."""
+        end = node.end_lineno or node.lineno
+        rows = list(self.lines[node.lineno - 1 : end])
+        if not rows:
+            return ast.unparse(node)
+        rows[-1] = _cut(rows[-1], 0, node.end_col_offset)
+        rows[0] = _cut(rows[0], node.col_offset, None)
+        return "\n".join(rows)
+
+
+def _cut(line: str, start: int, end: int | None) -> str:
+    """Slice a line by the UTF-8 offsets that `ast` counts in."""
+    return line[start:end] if line.isascii() else line.encode()[start:end].decode("utf-8", "replace")
+
+
+def core(node: ast.expr, stands_for: dict[str, str]) -> str | None:
+    """Return the name behind views, casts and `.data_ptr()`, or None when there is none."""
+    for _ in range(24):
+        match node:
+            case ast.Name(id=name):
+                return stands_for.get(name, name)
+            case ast.Call(func=ast.Attribute(value=inner, attr="data_ptr" | "view" | "as_strided" | "to")):
+                node = inner
+            case ast.Call(func=func, args=[first, *_]) if dotted(func) in VIEWS:
+                node = first
+            case ast.Subscript(value=inner):
+                node = inner
+            case _:
+                return None
+    return None
+
+
+def dotted(node: ast.expr) -> str:
+    """Return a callee as text: `torch.ops.aten.cumsum.default`, `self.partitions[0]`."""
+    parts: list[str] = []
+    while True:
+        match node:
+            case ast.Attribute(value=value, attr=attr):
+                parts.append("." + attr)
+                node = value
+            case ast.Subscript(value=value, slice=ast.Constant(value=index)):
+                parts.append(f"[{index!r}]")
+                node = value
+            case ast.Name(id=name):
+                return name + "".join(reversed(parts))
+            case ast.Call():
+                return "()" + "".join(reversed(parts)) if parts else ""
+            case _:
+                return ""
+
+
+def parse_functions(
+    regions: Sequence[tuple[str, str, int]], unread: Callable[[int, str], None]
+) -> dict[str, Function]:
+    """Parse functions; of one that is cut off, the largest part that Python takes.
+
+    Args:
+        regions: (name, text from its `def` on, line of the `def`).
+        unread: is called with (line, text) of every line that had to be left out.
+    """
+    functions: dict[str, Function] = {}
+    for name, text, line in regions:
+        lines = text.split("\n")
+        indent = len(lines[0]) - len(lines[0].lstrip())
+        plain = [row[indent:] if row[:indent].isspace() or not indent else row.lstrip() for row in lines]
+        tree, used = _largest(plain)
+        for number in range(used, len(plain)):
+            if plain[number].strip():
+                unread(line + number, plain[number].strip()[:400])
+        if tree is not None:
+            functions.setdefault(name, Function(name, tuple(tree.body), tuple(plain), line))
+    return functions
+
+
+def _largest(lines: list[str]) -> tuple[ast.FunctionDef | None, int]:
+    end = len(lines)
+    for _ in range(64):
+        try:
+            tree = ast.parse("\n".join(lines[:end]))
+        except SyntaxError as error:
+            end = max(min(end - 1, (error.lineno or end) - 1), 0)
+        except (ValueError, RecursionError, MemoryError):
+            end //= 2
+        else:
+            first = tree.body[0] if tree.body else None
+            return (first if isinstance(first, ast.FunctionDef) else None), end
+        if end <= 1:
+            break
+    return None, 1
