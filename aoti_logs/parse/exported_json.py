@@ -6,6 +6,7 @@ Format: torch/_export/serde/schema.py. Only names, ranges and stacks are read.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.parse.facts import Graph, GraphNode, Placeholder, Range, Signature, SignatureInput
@@ -46,6 +47,7 @@ def ranges(source: Source) -> tuple[Range, ...]:
     )
 
 
+@lru_cache(maxsize=16)  # asked once a wrapper
 def graph(source: Source) -> Graph | None:
     """Return the program's graph; each node has the user's innermost frame of its stack."""
     program = _program(source)
