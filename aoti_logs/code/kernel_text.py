@@ -8,7 +8,6 @@ read here: name, lines, parameters and the messages of its checks.
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from aoti_logs.code.model import Backend, Kernel
 from aoti_logs.code.wrapper_text import closing, split_arguments, string_value
 
 if TYPE_CHECKING:
+    import mmap
     from collections.abc import Iterator
 
     from aoti_logs.sources.source import Source
@@ -32,13 +32,39 @@ _PARAM = re.compile(r"(?P<dtype>.*?[\s*&])(?P<name>\w+)\s*(?:=.*)?$", re.DOTALL)
 _FILE_INCLUDE = re.compile(rb"Triton kernels are embedded as comments in (\S+)")
 
 
+def occurrences(data: bytes | mmap.mmap, literal: bytes, start: int = 0) -> Iterator[int]:
+    """Yield the offsets of a literal: much faster than a pattern, which then only looks where it stands."""
+    at = data.find(literal, start)
+    while at >= 0:
+        yield at
+        at = data.find(literal, at + len(literal))
+
+
+def quoted(data: bytes | mmap.mmap, message: str) -> Iterator[int]:
+    """Yield the offsets where a message stands in quotes of its own."""
+    literal = message.encode()
+    for at in occurrences(data, literal) if literal else ():
+        if (
+            data[at - 1 : at] in {b'"', b"'"}
+            and data[at - 1 : at] == data[at + len(literal) : at + len(literal) + 1]
+        ):
+            yield at
+
+
+def cpp_starts(data: bytes | mmap.mmap) -> Iterator[re.Match[bytes]]:
+    """Yield where C++ kernels are declared or defined."""
+    for at in occurrences(data, b'extern "C"'):
+        match = CPP_START.match(data, at)
+        # `__avx_chk_kernel` is inductor's probe of the machine's vector instructions.
+        if match is not None and not match[1].startswith((b"__", b"AOTI")):
+            yield match
+
+
 def cpp_kernels(source: Source) -> tuple[Kernel, ...]:
     """Return the C++ kernels that are defined in a source (declarations are left out), in order."""
     data = source.data
     found = []
-    for match in CPP_START.finditer(data):
-        if match[1].startswith(b"__"):
-            continue  # `__avx_chk_kernel`: inductor's probe of the machine's vector instructions
+    for match in cpp_starts(data):
         kernel = cpp_kernel_at(source, match.start())
         if kernel is not None and kernel.end_line > kernel.line and _is_definition(source, match.start()):
             found.append(kernel)
@@ -155,14 +181,7 @@ def triton_kernel(
     """
     plain = textwrap.dedent(text)
     last = first_line + plain.rstrip().count("\n")
-    try:
-        tree = ast.parse(plain)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found, params = _torn_def(plain)
-    else:
-        function = _kernel_function(tree)
-        found = None if function is None else function.name
-        params = () if function is None else _triton_params(function)
+    found, params = _kernel_function(plain)
     if found is None and name is None:
         return None
     return Kernel(
@@ -178,78 +197,58 @@ def triton_kernel(
     )
 
 
-def _kernel_function(tree: ast.Module) -> ast.FunctionDef | None:
-    jitted = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and any("jit" in _decorator(d) for d in node.decorator_list)
-    ]
-    heuristic = [f for f in jitted if any("heuristics" in _decorator(d) for d in f.decorator_list)]
-    return next(iter([*heuristic[-1:], *jitted[-1:]]), None)
+_DEF = re.compile(r"^def (\w+)\(", re.MULTILINE)
+_SIGNATURE = re.compile(r"['\"]signature['\"]\s*:\s*\{")
+_SIGNATURE_ENTRY = re.compile(r"(?:['\"](\w+)['\"]|(\d+))\s*:\s*['\"]([^'\"\n]*)['\"]")
+_TRITON_PARAM = re.compile(r"\*{0,2}([A-Za-z_]\w*)\s*(?::\s*([^=]*))?")
 
 
-def _decorator(node: ast.expr) -> str:
-    return ast.unparse(node.func if isinstance(node, ast.Call) else node)
+def _kernel_function(text: str) -> tuple[str | None, tuple[Param, ...]]:
+    """Return name and parameters of the kernel among the functions of a file; only its head is parsed.
+
+    The kernel is the last function under a decorator of `triton_heuristics`, else the last under `triton.jit`,
+    else, in a text that lost its decorators, the last function.
+    """
+    best: tuple[int, re.Match[str], str] | None = None
+    above = 0
+    for match in _DEF.finditer(text):
+        # Decorators stand between the body before (indented) and the `def`.
+        decorators = text[above : match.start()]
+        at = max(decorators.rfind("\n@triton_heuristics."), decorators.rfind("\n@triton.autotune"))
+        rank = 2 if at >= 0 else 1 if "@triton" in decorators else 0
+        if best is None or rank >= best[0]:
+            best = rank, match, decorators
+        above = match.end()
+    if best is None:
+        return None, ()
+    _, match, decorators = best
+    end = closing(text, match.end() - 1)
+    head = text[match.end() - 1 : end + 1] if end >= 0 else "()"
+    return match[1], _triton_params(head, _signature(decorators))
 
 
-def _calls(function: ast.FunctionDef) -> list[ast.Call]:
-    return [d for d in function.decorator_list if isinstance(d, ast.Call)]
-
-
-def _triton_params(function: ast.FunctionDef) -> tuple[Param, ...]:
-    types = _signature(function)
+def _triton_params(head: str, types: dict[str, str]) -> tuple[Param, ...]:
     params = []
-    for arg in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
-        annotation = "" if arg.annotation is None else ast.unparse(arg.annotation)
-        dtype = "constexpr" if "constexpr" in annotation else types.get(arg.arg, "")
-        params.append(Param(arg.arg, dtype, dtype.startswith("*")))
+    for place, part in enumerate(split_arguments(head[1:-1])):
+        match = _TRITON_PARAM.match(part)
+        if match is None:
+            continue
+        dtype = types.get(match[1], types.get(str(place), ""))
+        dtype = "constexpr" if "constexpr" in (match[2] or "") else dtype
+        params.append(Param(match[1], dtype, dtype.startswith("*")))
     return tuple(params)
 
 
-def _signature(function: ast.FunctionDef) -> dict[str, str]:
+def _signature(decorators: str) -> dict[str, str]:
     """Return `triton_meta['signature']`: parameter name to type.
 
-    Torch before 2.6 with old Triton wrote positions for names (`{0: '*fp32', 1: 'i32'}`).
+    Torch before 2.6 wrote positions for names (`{0: '*fp32', 1: 'i32'}`).
     """
-    for call in _calls(function):
-        for keyword in call.keywords:
-            if keyword.arg == "triton_meta" and isinstance(keyword.value, ast.Dict):
-                return _signature_entries(keyword.value, function)
-    return {}
-
-
-def _signature_entries(meta: ast.Dict, function: ast.FunctionDef) -> dict[str, str]:
-    names = [a.arg for a in function.args.args]
-    for key, value in zip(meta.keys, meta.values, strict=True):
-        if not (isinstance(key, ast.Constant) and key.value == "signature" and isinstance(value, ast.Dict)):
-            continue
-        found = {}
-        for param, dtype in zip(value.keys, value.values, strict=True):
-            if not (isinstance(param, ast.Constant) and isinstance(dtype, ast.Constant)):
-                continue
-            place = param.value
-            if isinstance(place, int):
-                place = names[place] if 0 <= place < len(names) else None
-            if isinstance(place, str):
-                found[place] = str(dtype.value)
-        return found
-    return {}
-
-
-_DEF = re.compile(r"^def (\w+)\(([^()]*)\)\s*:", re.MULTILINE)
-
-
-def _torn_def(text: str) -> tuple[str | None, tuple[Param, ...]]:
-    """Return name and parameters of the last `def` of a text that does not parse (cut off, merged)."""
-    match = next(reversed(list(_DEF.finditer(text))), None)
-    if match is None:
-        return None, ()
-    params = []
-    for part in match[2].split(","):
-        name, _, annotation = (p.strip() for p in part.partition(":"))
-        if name:
-            params.append(Param(name, "constexpr" if "constexpr" in annotation else "", False))
-    return match[1], tuple(params)
+    match = _SIGNATURE.search(decorators)
+    end = -1 if match is None else closing(decorators, match.end() - 1)
+    if match is None or end < 0:
+        return {}
+    return {m[1] or m[2]: m[3] for m in _SIGNATURE_ENTRY.finditer(decorators, match.end(), end)}
 
 
 def named_wrapper(source: Source) -> str | None:

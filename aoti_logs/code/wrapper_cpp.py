@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code import wrapper_cpp_info as info
 from aoti_logs.code.body import Param
-from aoti_logs.code.kernel_text import CPP_START, cpp_kernel_at, cpp_params, triton_kernel
+from aoti_logs.code.kernel_text import (
+    cpp_kernel_at,
+    cpp_params,
+    cpp_starts,
+    occurrences,
+    quoted,
+    triton_kernel,
+)
 from aoti_logs.code.model import Backend, CompiledModel, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
 from aoti_logs.code.wrapper_cpp_body import EntryReader
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
-from aoti_logs.code.wrapper_text import closing
+from aoti_logs.code.wrapper_text import as_call, closing
 
 if TYPE_CHECKING:
     from aoti_logs.code.model import Buffer, Constant, InputCheck, Size
@@ -31,8 +38,13 @@ _LAZY_START = re.compile(rb"static const char\* (\w+)_source = R\"TRITON\(")
 _SLOT = re.compile(
     rb"^\s+(?:void\*|CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>) (\w+)\{nullptr\};", re.M
 )
+_STARTS = (
+    (b" void call_", _CALL_START, "call"),
+    (b'_source = R"TRITON(', _LAZY_START, "lazy"),
+)
+_ENTRY_LITERALS = (b"::run_impl", b" inductor_entry_impl(", b" inductor_entry_cpp(")
 _ENTRY = re.compile(
-    rb"(?:void|AOTInductorModelOutputs) (?P<name>\w+::run_impl(?:_minimal_arrayref_interface)?)(?:<[^>\n]*>)?\("
+    rb"(?:template <>\s+)?(?:void|AOTInductorModelOutputs) (?P<name>\w+::run_impl(?:_minimal_arrayref_interface)?)(?:<[^>\n]*>)?\("
     rb"|void (?P<jit>inductor_entry_impl)\(|std::vector<at::Tensor> (?P<old>inductor_entry_cpp)\("
 )
 _CONST_ENTRY = re.compile(rb"void (?P<name>\w+::_const_run_impl)\(")
@@ -82,13 +94,12 @@ class WrapperFile:
     def _starts(self) -> list[tuple[int, str, str]]:
         """(offset, name, form) of every kernel definition or declaration, in order."""
         data = self.source.data
-        found = [(m.start(), m[1].decode("utf-8", "replace"), "call") for m in _CALL_START.finditer(data)]
-        found += [
-            (m.start(), m[1].decode("utf-8", "replace"), "cpp")
-            for m in CPP_START.finditer(data)
-            if not m[1].startswith((b"__", b"AOTI"))
-        ]
-        found += [(m.start(), m[1].decode("utf-8", "replace"), "lazy") for m in _LAZY_START.finditer(data)]
+        found = [(m.start(), m[1].decode("utf-8", "replace"), "cpp") for m in cpp_starts(data)]
+        for literal, pattern, form in _STARTS:
+            for at in occurrences(data, literal):
+                match = pattern.match(data, data.rfind(b"\n", 0, at) + 1)
+                if match is not None:
+                    found.append((match.start(), match[1].decode("utf-8", "replace"), form))
         return sorted(found)
 
     @cached_property
@@ -111,12 +122,17 @@ class WrapperFile:
 
     @cached_property
     def _entry(self) -> tuple[bytes, int, int] | None:
-        return self._function(_ENTRY)
+        return self._function(_ENTRY, _ENTRY_LITERALS)
 
-    def _function(self, start: re.Pattern[bytes]) -> tuple[bytes, int, int] | None:
+    def _function(
+        self, start: re.Pattern[bytes], literals: tuple[bytes, ...]
+    ) -> tuple[bytes, int, int] | None:
         """Return (name, start of the body, end of the body) of the first definition that matches."""
         data = self.source.data
-        for match in start.finditer(data):
+        for at in (at for literal in literals for at in occurrences(data, literal)):
+            match = start.match(data, data.rfind(b"\n", 0, at) + 1)
+            if match is None:
+                continue
             head = _SIGNATURE_END.search(data, match.end())
             semicolon = data.find(b";", match.end())
             if head is None or (0 <= semicolon < head.start() and b"//" not in data[match.end() : semicolon]):
@@ -218,17 +234,12 @@ class WrapperFile:
 
     def kernels_with(self, message: str) -> tuple[Kernel, ...]:
         """Return the kernels in whose body a check prints exactly that message."""
-        data = self.source.data
         offsets = [start for start, _, _ in self._starts]
         names: dict[str, None] = {}
-        for quote in (b'"', b"'"):
-            wanted = quote + message.encode() + quote
-            at = data.find(wanted)
-            while at >= 0:
-                place = bisect.bisect_right(offsets, at) - 1
-                if place >= 0:
-                    names[self._starts[place][1]] = None
-                at = data.find(wanted, at + 1)
+        for at in quoted(self.source.data, message):
+            place = bisect.bisect_right(offsets, at) - 1
+            if place >= 0:
+                names[self._starts[place][1]] = None
         found = (self._kernel(name) for name in names)
         return tuple(k for k in found if k is not None and any(m == message for _, m in k.asserts))
 
@@ -243,7 +254,7 @@ class WrapperFile:
         kernels = frozenset(self.kernel_names)
         reader = EntryReader(kernels, {name: index for index, name, _ in self._listed_inputs})
         reader.body.names.constants.update(c.name for c in self.constants if c.name)
-        const = self._function(_CONST_ENTRY)
+        const = self._function(_CONST_ENTRY, (b"::_const_run_impl(",))
         if const is not None and const[2] > const[1]:
             folded = EntryReader(kernels, {})
             folded.read(self.source.cut(const[1], const[2]), self.source.line_at(const[1]))
@@ -270,7 +281,7 @@ class WrapperFile:
             backend,
             raw.line,
             raw.text,
-            bind(raw.arguments, params, self._read.names),
+            bind(_arguments(raw), params, self._read.names),
             raw.checked,
             raw.handle,
             raw.source_nodes,
@@ -374,6 +385,13 @@ class WrapperFile:
             self.kernel_files,
             self.unread,
         )
+
+
+def _arguments(raw: RawLaunch) -> tuple[str, ...]:
+    if raw.arguments is not None:
+        return raw.arguments
+    call = as_call(raw.text)
+    return () if call is None else call[1]
 
 
 def _launcher_marked(call: tuple[Param, ...], own: tuple[Param, ...]) -> tuple[Param | str, ...]:

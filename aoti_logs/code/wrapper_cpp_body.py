@@ -92,8 +92,13 @@ class EntryReader:
             self.body.unread.append((statement.line, head[:400]))
 
     def _statement(self, text: str, line: int) -> bool:
-        checked = text.startswith(CHECKED)
-        if checked:
+        name = text.partition("(")[0]
+        name = name.removeprefix("call_")
+        if name in self._kernels:
+            # The commonest statement of a large model; its arguments can wait.
+            self._add(RawLaunch(name, line, text, None))
+            return True
+        if text.startswith(CHECKED):
             call = as_call(text)
             inner = call[1][0] if call is not None and call[1] else ""
             return bool(inner) and (self._call(inner, line, text, checked=True) or means_nothing(inner))
@@ -152,11 +157,11 @@ class EntryReader:
         if kernel == "aoti_torch_proxy_executor_call_function":
             outputs = tuple(n for n in self._tensors.uninitialized if n in passed)
             self._tensors.uninitialized.clear()
-        self.body.launches.append(
-            RawLaunch(
-                kernel, line, text, passed, checked, self._handle, self._nodes, self._stacks[-1], outputs
-            )
-        )
+        self._add(RawLaunch(kernel, line, text, passed, checked, outputs=outputs))
+
+    def _add(self, launch: RawLaunch) -> None:
+        launch.handle, launch.source_nodes, launch.stack = self._handle, self._nodes, self._stacks[-1]
+        self.body.launches.append(launch)
         self._handle, self._nodes = None, ()
 
     def _item(self, tensor: str, target: str, text: str, line: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.kernel_text import occurrences
 from aoti_logs.code.model import CheckKind, Constant, InputCheck
 
 if TYPE_CHECKING:
@@ -107,9 +108,15 @@ def _shape(text: str) -> tuple[int, ...] | None:
 def checks(source: Source) -> Iterator[InputCheck]:
     """Yield the comparisons of all input check functions, in order."""
     data = source.data
-    gated = data.find(GATE) >= 0
-    for match in CHECK_FUNCTION.finditer(data):
-        start, end = region(source, match.start())
+    gated: bool | None = None
+    for at in occurrences(data, b"AOTI_NOINLINE static void "):
+        match = CHECK_FUNCTION.match(data, at)
+        if match is None:
+            continue
+        if gated is None:
+            # The gate is asked in a function behind those of the inputs; old wrappers have none.
+            gated = data.find(GATE, at) >= 0
+        start, end = region(source, at)
         yield from _comparisons(source.cut(start, end), source.line_at(start), gated=gated)
 
 

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class RawLaunch:
-    """A call as found: bound to parameters only when somebody asks."""
+    """A call as found: bound to parameters only when somebody asks.
+
+    `arguments` is None where they still have to be split off `text`, a plain call.
+    """
 
     kernel: str
     line: int
     text: str
-    arguments: tuple[str, ...]
+    arguments: tuple[str, ...] | None
     checked: bool = True
     handle: int | None = None
     source_nodes: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.kernel_text import CPP_START, check_messages, cpp_kernel_at, triton_kernel
+from aoti_logs.code.kernel_text import CPP_START, check_messages, cpp_kernel_at, quoted, triton_kernel
 from aoti_logs.code.model import Backend, Kernel
 
 if TYPE_CHECKING:
@@ -119,18 +119,13 @@ class DefinedKernels:
 
     def with_message(self, message: str) -> tuple[Kernel, ...]:
         """Return the kernels in whose text a check prints exactly that message."""
-        data = self.source.data
         known = list(self.definitions.values())
         starts = [d.start for d in known]
         names: dict[str, None] = {}
-        for quote in (b'"', b"'"):
-            wanted = quote + message.encode() + quote
-            at = data.find(wanted)
-            while at >= 0:
-                place = bisect.bisect_right(starts, at) - 1
-                if place >= 0 and at < known[place].text_end:
-                    names[known[place].name] = None
-                at = data.find(wanted, at + 1)
+        for at in quoted(self.source.data, message):
+            place = bisect.bisect_right(starts, at) - 1
+            if place >= 0 and at < known[place].text_end:
+                names[known[place].name] = None
         found = (self.get(name) for name in names)
         return tuple(k for k in found if k is not None and any(m == message for _, m in k.asserts))
 
