@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.model import Kernel, Launch
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
-    from aoti_logs.records.trace import TraceIndex, TraceRecord
+    from aoti_logs.records.trace import TraceIndex
 
 
 class Evidence:
@@ -77,6 +77,7 @@ class Evidence:
     @cached_property
     def graphs(self) -> tuple[Graph, ...]:
         """Every FX graph that was printed."""
+        from aoti_logs.parse import exported_json
         from aoti_logs.parse.graph import graphs_in_text, read_graph
 
         found: list[Graph] = []
@@ -85,6 +86,8 @@ class Evidence:
                 found += graphs_in_text(source) or (read_graph(source),)
             elif source.kind is Kind.LOG:
                 found += graphs_in_text(source)
+            elif source.kind is Kind.JSON and (graph := exported_json.graph(source)) is not None:
+                found.append(graph)
         return tuple(found)
 
     @cached_property
@@ -100,7 +103,7 @@ class Evidence:
         """Value ranges that exported programs print."""
         from aoti_logs.parse.exported_program import ranges_in_text
 
-        texts = (s for s in self.sources if s.kind in {Kind.LOG, Kind.GRAPH})
+        texts = (s for s in self.sources if s.kind in {Kind.LOG, Kind.GRAPH, Kind.JSON})
         return tuple(r for s in texts for r in ranges_in_text(s))
 
     @cached_property
@@ -112,7 +115,7 @@ class Evidence:
         for trace in self.traces:
             for record in trace.find("create_symbol"):
                 symbol = symbol_from_envelope(
-                    record.envelope, record.place, trace.source, record.compile_id, _strings(record)
+                    record.envelope, record.place, trace.source, record.compile_id, record.strings
                 )
                 if symbol is not None:
                     found.append(symbol)
@@ -190,11 +193,3 @@ class Evidence:
         """Return the user's lines that the failing access can come from."""
         name = launch.kernel if launch is not None else site.kernel.name
         return python_lines(launch, name, (index, indexed), self.origins, self.graphs)
-
-
-def _strings(record: TraceRecord) -> dict[int, str]:
-    """Return the names of the files that a record's user stack refers to."""
-    stack = record.metadata.get("user_stack") if isinstance(record.metadata, dict) else None
-    ids = {f.get("filename") for f in stack or () if isinstance(f, dict)}
-    found = {i: record.index.string(i, record) for i in ids if isinstance(i, int)}
-    return {i: name for i, name in found.items() if name is not None}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
+from aoti_logs.parse.stack_text import frames_of_stack, is_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,12 +66,6 @@ def python_lines(
     if stacks:
         return tuple(_ranked([line for line, _ in stacks], index, indexed))
     return tuple(from_graph)
-
-
-def is_library(path: str) -> bool:
-    """Return True for a file of torch or another installed package."""
-    parts = path.replace("\\", "/").split("/")
-    return any(p in {"site-packages", "dist-packages"} for p in parts) or "/torch/" in path.replace("\\", "/")
 
 
 def _words(index: Sequence[IndexSource], indexed: Sequence[Indexed]) -> tuple[set[str], set[str]]:
@@ -152,8 +147,6 @@ def _stacks(
     launch: Launch | None, kernel: str, origins: Iterable[KernelOrigin]
 ) -> list[tuple[PythonLine, _Frames]]:
     """Return the innermost line of the user's own code in each stack, with all frames of the stack."""
-    from aoti_logs.parse.provenance import frames_of_stack
-
     texts = [
         (stack, origin.place)
         for origin in origins
