@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Assertion, AssertionForm, AssertionText
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 KEEP = 1024
 """At most so many distinct blocks and threads are listed in an `Assertion`; counts are always exact."""
+
+_PART = 100_000  # pairs taken apart at a time
 
 INDEX_CHECK = "index out of bounds: "
 _LITERAL = re.compile(r"\(?([+-]?\d+)[uUlL]{0,3}\)?")
@@ -83,6 +86,24 @@ def _names(text: str, found: list[tuple[str, int, int]], start: int, end: int) -
         if kind == "NAME" and start <= a < end and not text[b:].lstrip().startswith("(")
     ]
     return tuple(dict.fromkeys(inside))
+
+
+# Where the place begins: a path with blanks is only believed when nothing stands before it on the line.
+_END = r":\d{1,9}:(?: \S[^\n]{0,1500}?:)?\s*$"
+_WHOLE = re.compile(r"\s*(?:[A-Za-z]:[\\/]|[</.~])[^\n:]{1,1000}" + _END)
+_PLACE = re.compile(
+    r"(?:<[^<>\n]{1,300}>|unknown|[A-Za-z]:[\\/][^\n:*?\"<>|\s]{1,1000}"
+    r"|(?:\.{1,2})?/[^\n:\s]{1,1000}|\w[\w.-]{0,200}\.\w{1,4})" + _END
+)
+_WINDOW = 4096
+
+
+def place_start(before: str) -> int | None:
+    """Return where `FILE:LINE: FUNCTION:` begins in the text before `block:`, or None."""
+    if _WHOLE.match(before):
+        return len(before) - len(before.lstrip())
+    found = _PLACE.search(before, max(0, len(before) - _WINDOW))
+    return found.start() if found else None
 
 
 @dataclass(frozen=True)
@@ -158,11 +179,12 @@ class Tally:
         """Return the row."""
         blocks: dict[bytes, None] = {}
         threads: dict[bytes, None] = {}
-        for pair in self.pairs:
-            block, _, thread = pair.partition(b"], ")
-            blocks[block] = None
+        pairs = iter(self.pairs)
+        while part := list(islice(pairs, _PART)):
+            cut = b"\n".join(part).replace(b"], thread: [", b"\n").split(b"\n")
+            blocks.update(dict.fromkeys(cut[::2]))
             if len(threads) < KEEP:
-                threads[thread.rpartition(b"[")[2]] = None
+                threads.update(dict.fromkeys(cut[1::2]))
         return Assertion(
             form=self.printed.form,
             message=self.printed.message,
@@ -202,6 +224,21 @@ class Tallies:
     def of(self, printed: Printed) -> Tally:
         """Return the tally of an assertion."""
         return self._by_key.setdefault(printed, Tally(printed))
+
+    def count(
+        self, log: Log, printed: Printed, place: tuple[int, int], numbers: bytes | None, *, glued: bool
+    ) -> None:
+        """Count one assertion that stands at `place`, and claim its bytes."""
+        tally = self.of(printed)
+        tally.count += 1
+        if tally.count == 1:
+            tally.first = place
+        tally.last = place
+        tally.seen(*place)
+        tally.glued = tally.glued or glued
+        if numbers is not None:
+            tally.pairs[numbers] = None
+        log.claims.add(*place, "assertion")
 
     def rows(self, log: Log) -> list[Assertion]:
         """Return one row an assertion."""
