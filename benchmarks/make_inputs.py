@@ -4,7 +4,7 @@ usage: python -m benchmarks.make_inputs trace   OUT.log MB      a TORCH_TRACE lo
        python -m benchmarks.make_inputs storm   OUT.log LINES   device asserts as a GPU prints them, three conditions
        python -m benchmarks.make_inputs wrapper OUT.cpp KERNELS a wrapper.cpp with many kernels and launches
 
-`--seeds FOLDER` takes other recorded runs than those in fixtures/.
+`--seeds FOLDER` takes other recorded runs than those in fixtures/ (for a wrapper: than fixtures/gpu_empty_events).
 """
 
 import argparse
@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+FAILING = FIXTURES / "gpu_empty_events"
 TRACE_LINE = re.compile(rb"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d{6} \d+ \S+:\d+\] \{")
 TRACE_NAMES = ("*.log", "*.txt")
 NOISE_EVERY = 1000  # lines of a storm; the kernel prints in bursts, a training loop's own log gets in between
@@ -107,31 +108,30 @@ def make_storm(out: Path, lines: int) -> None:
                 file.write(f"INFO 11-29 12:00:{i % 60:02} worker.py:88] step {i} loss {rnd.random():.4f}\n")
 
 
-def make_wrapper(out: Path, kernels: int, seeds: Path = FIXTURES) -> str:
-    """Give a recorded wrapper.cpp many more kernels, each launched once; return the name of the recorded one.
+def make_wrapper(out: Path, kernels: int, seeds: Path = FAILING) -> str:
+    """Give a recorded wrapper.cpp many more kernels, each launched once; return the name of the one that failed.
 
-    The copies are copies of a kernel with a bounds check. Their names and their temporaries are numbered on, so that
-    no copy has the same condition as the recorded kernel.
+    The copies are copies of that kernel. Their names and their temporaries are numbered on, so that no copy has the
+    same condition.
     """
+    said = "".join(path.read_text(errors="replace") for path in seeds.glob("*.log"))
     for path in sorted(seeds.rglob("*.wrapper.cpp")):
         text = path.read_text()
         for kernel in re.finditer(r"^static inline void call_(triton_\w+)\($.*?^\}$", text, re.M | re.S):
+            message = re.search(r'tl\.device_assert\(.*"(index out of bounds: .*)"\)', kernel[0])
             launch = re.search(rf"^ +call_{kernel[1]}\(.*\n", text[kernel.end() :], re.M)
-            if "tl.device_assert" in kernel[0] and launch:
+            if message and message[1] in said and launch:
                 start = text.rfind("\n\n", 0, kernel.start())  # its template line stands above
                 body, call = text[start : kernel.end()], launch[0]
                 split = kernel.end() + launch.end()
-                bodies = (numbered(body, kernel[1], k) for k in range(1, kernels))
-                calls = (numbered(call, kernel[1], k) for k in range(1, kernels))
-                out.write_text(
-                    text[: kernel.end()]
-                    + "".join(bodies)
-                    + text[kernel.end() : split]
-                    + "".join(calls)
-                    + text[split:]
-                )
+                with out.open("w") as file:
+                    file.write(text[: kernel.end()])
+                    file.writelines(numbered(body, kernel[1], k) for k in range(1, kernels))
+                    file.write(text[kernel.end() : split])
+                    file.writelines(numbered(call, kernel[1], k) for k in range(1, kernels))
+                    file.write(text[split:])
                 return kernel[1]
-    raise SystemExit(f"no wrapper.cpp with a checked Triton kernel under {seeds}")
+    raise SystemExit(f"no wrapper.cpp under {seeds} has a Triton kernel whose check failed in a log there")
 
 
 def numbered(text: str, name: str, k: int) -> str:
@@ -148,14 +148,14 @@ def main() -> None:
     parser.add_argument("what", choices=["trace", "storm", "wrapper"])
     parser.add_argument("out", type=Path)
     parser.add_argument("size", type=int)
-    parser.add_argument("--seeds", type=Path, default=FIXTURES)
+    parser.add_argument("--seeds", type=Path)
     args = parser.parse_args()
     if args.what == "trace":
-        make_trace(args.out, args.size, args.seeds)
+        make_trace(args.out, args.size, args.seeds or FIXTURES)
     elif args.what == "storm":
         make_storm(args.out, args.size)
     else:
-        print(make_wrapper(args.out, args.size, args.seeds))
+        print(make_wrapper(args.out, args.size, args.seeds or FAILING))
 
 
 if __name__ == "__main__":

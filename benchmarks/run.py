@@ -15,13 +15,12 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.make_inputs import FIXTURES
+from benchmarks.make_inputs import FAILING
 from benchmarks.measure import Contender, measure, python, size_of, table
 
 HERE = Path(__file__).resolve().parent
 INPUTS = HERE / ".inputs"
 BIN = Path(sys.executable).parent  # where pip puts tlparse and aoti-logs
-FAILING = FIXTURES / "gpu_empty_events"
 
 # What the contenders run. Each is a program of its own, so that imports count and memory is its own.
 COUNT_LINES = """
@@ -142,10 +141,12 @@ def wrapper(args: argparse.Namespace) -> str:
     cpp = made("wrapper", args.kernels)
     kernel = cpp.with_suffix(".kernel").read_text().strip()
     folder = INPUTS / f"model-{args.kernels}"
-    (folder / "build").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(FAILING / "sources", folder / "build")
     log = folder / "run.log"
     shutil.copyfile(FAILING / "run.log", log)
-    shutil.copyfile(cpp, folder / "build" / "big.wrapper.cpp")
+    (recorded,) = (folder / "build").rglob("*.wrapper.cpp")
+    shutil.copyfile(cpp, recorded)
     size = size_of(cpp)
     contenders = [
         python("read and scan", SCAN_WRAPPER, cpp, size=size),
