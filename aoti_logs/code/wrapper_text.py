@@ -23,7 +23,7 @@ _OPEN = {"(": ")", "{": "}", "[": "]"}
 _CLOSE = frozenset(_OPEN.values())
 _SLOW_START = ("if", "while", "else", "for", "{", "}", "/", "#")
 _TEMPLATE_PART = re.compile(r"[\w:*&\s,]*")
-_BLOCK_HEAD = re.compile(r"(?:\)|\belse|\bdo|\btry|\bmutable|\bnoexcept)\s*$")
+_BLOCK_HEADS = (")", " else", " do", " try", " mutable", " noexcept")
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,18 @@ def statements(body: str, first_line: int = 1) -> Iterator[Statement]:
             if text.startswith(("//", "/*")):
                 pending.append(line[at : token.start()])
                 at = token.end()
-                if text.startswith("//") and not "".join(pending).strip():
+                if text.startswith("//") and _blank(pending):
                     pending.clear()
                     yield Statement("comment", text, number)
             elif text in _OPEN:
                 if text != "{" or depth:
                     depth += 1
                     continue
-                before = "".join(pending) + line[at : token.start()]
-                if before.strip() and not _BLOCK_HEAD.search(before):
+                before = ("".join(pending) + line[at : token.start()]).strip()
+                if before and not f" {before}".endswith(_BLOCK_HEADS):
                     depth += 1
                     continue
-                yield Statement("head", before.strip(), _line_of(pending, pending_line, number))
+                yield Statement("head", before, _line_of(pending, pending_line, number))
                 pending.clear()
                 at = token.end()
             elif text in _CLOSE:
@@ -87,7 +87,7 @@ def statements(body: str, first_line: int = 1) -> Iterator[Statement]:
                 at = token.end()
         rest = line[at:]
         if rest.strip() or pending:
-            if not "".join(pending).strip():
+            if _blank(pending):
                 pending.clear()
                 pending_line = number
             pending.append(rest + "\n")
@@ -128,8 +128,12 @@ def _is_plain(line: str) -> bool:
     )
 
 
+def _blank(pending: list[str]) -> bool:
+    return not any(part and not part.isspace() for part in pending)
+
+
 def _line_of(pending: list[str], pending_line: int, number: int) -> int:
-    return pending_line if "".join(pending).strip() else number
+    return pending_line if not _blank(pending) else number
 
 
 def _finish(pending: list[str], pending_line: int, number: int) -> Iterator[Statement]:
