@@ -6,7 +6,6 @@ Read with `grammars/cpp_blocks.lark`. Text that is torn off keeps what is there:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from aoti_logs._grammar import parser
@@ -147,13 +146,13 @@ def _parse(text: str) -> tuple[_Tree | None, list[tuple[int, str]]]:
 
     machine = parser("cpp_blocks", "kernel").parse_interactive(text)
     strays: list[tuple[int, str]] = []
-    last: Token | None = None
+    last = Token("TEXT", "", 0, 1, 1, 1, 1, 0)
     while len(strays) <= _MOST_STRAYS:
         try:
             for token in machine.iter_parse():
                 last = token
         except UnexpectedToken as error:
-            if "$END" in _expected(machine):
+            if "$END" in machine.accepts():  # type: ignore[no-untyped-call] # lark has no type for it
                 break
             strays.append((error.line, str(error.token)))
         except UnexpectedCharacters as error:
@@ -161,29 +160,21 @@ def _parse(text: str) -> tuple[_Tree | None, list[tuple[int, str]]]:
             break
         else:
             break
-    closing = (
-        partial(Token, "", "") if last is None else partial(Token.new_borrow_pos, value="", borrow_t=last)
-    )
-    return _close(machine, closing), strays
+    else:
+        strays.append((last.line or 1, text[last.end_pos or 0 :][:200]))
+    return _close(machine, last), strays
 
 
-def _expected(machine: InteractiveParser) -> set[str]:
-    return set(machine.choices())  # type: ignore[no-untyped-call] # lark has no type for it
-
-
-def _close(machine: InteractiveParser, token: partial[Token]) -> _Tree | None:
+def _close(machine: InteractiveParser, last: Token) -> _Tree | None:
     """Feed what is missing at the end of a torn text, innermost first."""
-    from lark.exceptions import UnexpectedToken
+    from lark import Token
 
     for _ in range(10 * _DEEPEST):
-        expected = _expected(machine)
-        missing = next((t for t in ("$END", "RPAR", "RBRACE", "SEMICOLON") if t in expected), None)
+        accepted = machine.accepts()  # type: ignore[no-untyped-call] # lark has no type for it
+        missing = next((t for t in ("$END", "RPAR", "RBRACE", "SEMICOLON") if t in accepted), None)
         if missing is None:
             return None
-        try:
-            result = machine.feed_token(token(type_=missing))
-        except UnexpectedToken:
-            return None
+        result = machine.feed_token(Token.new_borrow_pos(missing, "", last))
         if missing == "$END":
             tree: _Tree | None = result
             return tree

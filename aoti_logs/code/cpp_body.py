@@ -91,6 +91,8 @@ class _Reader:
             if frame is not None:
                 del frame.conditions[len(frame.conditions) - opened :]
             heads = []
+        if heads:  # torn off before what they control
+            self.heads(heads, scope, frame)
 
     def heads(
         self, heads: list[Control], scope: tuple[int, ...], frame: Frame | None

@@ -45,12 +45,17 @@ class Effects:
                 if type_
                 else self._effect(target, line, scope, frame)
             )
-        meant = elementwise(value, self.known, frame)
+        given, results = _by_address(value)
+        arrays = [n for n in results if frame is not None and frame.buffer(n) is not None]
+        meant = elementwise(given if arrays else value, self.known, frame)
         self._mask_lambdas(meant)
         if not self._assign(target, op, value, meant, type_, line, scope, frame):
             return False
-        for name in _passed_by_address(value):
-            if name in self.known.local:
+        for name in results:
+            owner = frame.buffer(name) if frame is not None else None
+            if owner is not None:
+                owner.buffers[name] = meant
+            elif name in self.known.local:
                 self._add(name, meant, line, scope)
         return True
 
@@ -215,13 +220,13 @@ def _combined(op: str, before: Expr, value: Expr) -> Expr:
     return value if op == "=" else Op(op[:-1], (before, value))
 
 
-def _passed_by_address(value: Expr) -> list[str]:
-    """Return the variables whose address a call gets (`std::frexp(tmp0, &tmp1)`)."""
-    found = []
-    for node in walk(value):
-        if isinstance(node, Call):
-            for arg in node.args:
-                match arg:
-                    case Op(op="&", args=(Name(id=name),)):
-                        found.append(name)
-    return found
+def _by_address(value: Expr) -> tuple[Expr, list[str]]:
+    """Return a call without the variables whose address it gets, and these (`std::frexp(x, &tmp1)`)."""
+    kept, found = [], []
+    for arg in value.args if isinstance(value, Call) else ():
+        match arg:
+            case Op(op="&", args=(Name(id=name),)) | Op(op="&", args=(Item(base=Name(id=name)),)):
+                found.append(name)
+            case _:
+                kept.append(arg)
+    return (replace(value, args=tuple(kept)) if isinstance(value, Call) else value), found
