@@ -168,6 +168,15 @@ def test_buffers_outputs_constants_and_devices():
     assert "cuda" in code.devices and code.flavour == "jit_python" and code.unread == ()
 
 
+def test_subgraph_gets_the_sizes_of_its_caller():
+    text = CODE.replace("partition0_args = [buf0, arg2_1]", "partition0_args = [buf0, s28]").replace(
+        "buf0, arg2_1 = args", "graph_0_arg0_1, graph_0_arg1_1 = args"
+    )
+    code = output_code(text)
+    assert next(s.alias_of for s in code.sizes if s.symbol == "graph_0_arg1_1") == "s28"
+    assert next(b.alias_of for b in code.buffers if b.name == "graph_0_arg0_1") == "buf0"
+
+
 def test_multi_kernel_launch_counts_for_each_of_its_kernels():
     text = CODE.replace(
         "async_compile.wait(globals())",

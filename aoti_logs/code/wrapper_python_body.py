@@ -147,7 +147,7 @@ class CallReader:
         if isinstance(target, ast.Tuple | ast.List):
             names = tuple(e.id for e in target.elts if isinstance(e, ast.Name))
             if isinstance(value, ast.Name) and value.id == "args":
-                self._arguments(names, outer, line, top=top)
+                self._arguments(names, outer, line, function.text(node), top=top)
                 return True
             if isinstance(value, ast.Call):
                 return self._call(function, node, value, names)
@@ -187,14 +187,19 @@ class CallReader:
         return True
 
     def _arguments(
-        self, names: tuple[str, ...], outer: tuple[str, ...] | None, line: int, *, top: bool
+        self, names: tuple[str, ...], outer: tuple[str, ...] | None, line: int, text: str, *, top: bool
     ) -> None:
+        known = self.body.names
         if top and not self.body.inputs:
             self.body.inputs = [(name, line) for name in names]
-            self.body.names.inputs.update(names)
+            known.inputs.update(names)
             return
         for name, given in zip(names, outer or (), strict=False):
-            if name != given and not SYMBOL.fullmatch(name):
+            if name == given:
+                continue
+            if given in known.sizes or SYMBOL.fullmatch(given) or SYMBOL.fullmatch(name):
+                self._size(Size(name, line, text, alias_of=given))
+            else:
                 self._buffer(Buffer(name, line, alias_of=given))
 
     def _rename(self, function: Function, node: ast.Assign, name: str, old: str) -> None:
