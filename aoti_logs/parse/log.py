@@ -58,21 +58,15 @@ def read_log(source: Source) -> LogEvents:
         _read_stack_alone,
     )
     announcer = Announcer(log.data, _WORDS)
-    at = log.claims.skip(0)
-    while at < log.size:
-        hit = announcer.next(at)
+    at = 0
+    while (at := log.claims.skip(at)) < log.size:
+        stop = log.claims.next_start(at, log.size)
+        hit = announcer.next(at, stop)
         if hit is None:
-            break
-        covered = log.claims.skip(hit)
-        if covered > hit:
-            at = covered
+            at = stop
             continue
-        line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, log.claims.end_before(hit), at))
-        for read in readers:
-            if read(log, line):
-                break
-        at = max(log.claims.skip(line.start), line.start + 1)
-        if at == line.start + 1:
+        line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
+        if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()

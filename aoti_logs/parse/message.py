@@ -27,7 +27,7 @@ _MORE = re.compile(
 _OTHER = re.compile(
     r"\s*(?:Traceback \(most recent call last\)|terminate called|what\(\):|Failed to \w+ .* in AOTInductor model|\[  \w|\[ (?:before|after)_launch|"
     r"inductor: (?:before|after)_launch|Error: |The above exception was|During handling of the above|Script done on|"
-    r"\$ |===|---|Aborted|Segmentation fault|Fatal Python error|\[[WEIF]\d{3,4} |[VIWEC]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR):)"
+    r"\$ |===|---|Aborted|Segmentation fault|\S+: line \d+: +\d+ |\[\d+\][+-]? +\d+ |Fatal Python error|\[[WEIF]\d{3,4} |[VIWEC]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR):)"
 )
 _LONGEST = 400  # lines of one message
 
@@ -46,6 +46,7 @@ _CUDA = {
     "initialization error": "cudaErrorInitializationError",
     "hardware stack error": "cudaErrorHardwareStackError",
     "invalid program counter": "cudaErrorInvalidPc",
+    "operation not supported on global/shared address space": "cudaErrorInvalidAddressSpace",
     "device kernel image is invalid": "cudaErrorInvalidKernelImage",
 }
 _CUDA_WORDS = re.compile(r"\b(?:CUDA|HIP|Triton Error|AOTInductor model)\b")

@@ -8,6 +8,7 @@ are counted one by one. The results are those of the grammar alone: a property t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.assertion import Printed, Tallies, device_line, place_start
@@ -25,12 +26,25 @@ _MANY = 64  # so many forgotten kinds, and lines are cut one by one
 
 _BLOCK = b"block: ["
 _AFTER_START = b"] A"
-_TRIPLE = rb"\d{1,10},\d{1,10},\d{1,10}"
-_NUMBERS = re.compile(rb"(?:" + _TRIPLE + rb"\], thread: \[" + _TRIPLE + rb"\n)++")
+_DIGITS = b"0123456789"
+_NO_DIGITS = b",,], thread: [,,\n"
+_EMPTY = (b",,", b"[,", b",]", b",\n", b"\n,")
 _AFTER = re.compile(rb"\] Assertion [^\n]*\bfailed\.[ \r]{0,8}")
 
 Shape = tuple[bytes, bytes]
 """What stands before `block: [` and after `] A`."""
+
+
+def _numeric(rows: list[bytes]) -> bool:
+    """Tell whether each row is `x,y,z], thread: [x,y,z`."""
+    text = b"\n" + b"\n".join(rows) + b"\n"
+    bare = text.translate(None, _DIGITS)
+    return bare[1:] == _NO_DIGITS * len(rows) and not any(part in text for part in _EMPTY)
+
+
+@lru_cache(maxsize=64)
+def _line_unlike(start: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"\n(?!" + re.escape(start) + rb")")
 
 
 class Runs:
@@ -95,33 +109,35 @@ class Runs:
 
     def _known_lines(self, start: int, chunk: bytes) -> int:
         """Count lines of the known kinds by their ends alone; return where they end."""
-        lines = chunk.split(b"\n")
-        del lines[-1]  # not ended in this chunk, or not at all
-        shapes = self._one_kind(lines) or self._several_kinds(lines)
-        found = sum(map(len, shapes.values()))
-        del lines[found:]
-        if not lines:
+        rows = self._one_kind(chunk)
+        shapes = {next(reversed(self._known)): rows} if rows else self._several_kinds(chunk)
+        if not shapes or not all(_numeric(rows) for rows in shapes.values()):
             return start
-        if not all(_NUMBERS.fullmatch(b"\n".join(rows) + b"\n") for rows in shapes.values()):
-            return start
-        end = start + sum(map(len, lines)) + len(lines)
+        end = start
+        for (before, after), rows in shapes.items():
+            ends = len(before) + len(_BLOCK) + len(_AFTER_START) + len(after) + 1
+            end += sum(map(len, rows)) + len(rows) * ends
         self._add(start, end, chunk, shapes)
         return end
 
-    def _one_kind(self, lines: list[bytes]) -> dict[Shape, list[bytes]]:
+    def _one_kind(self, chunk: bytes) -> list[bytes]:
         """Return the numbers of the lines from the first on that are of the kind seen last."""
         before, after = next(reversed(self._known))
-        head, tail = before + _BLOCK, _AFTER_START + after
-        count = len(lines)
-        for fits in ([line.startswith(head) for line in lines], [line.endswith(tail) for line in lines]):
-            if False in fits:
-                count = min(count, fits.index(False))
-        if count < min(len(lines), _ALONE):
-            return {}
-        return {(before, after): [line[len(head) : -len(tail)] for line in lines[:count]]}
+        head, between = before + _BLOCK, _AFTER_START + after + b"\n"
+        other = _line_unlike(before[:16]).search(chunk)
+        end = other.start() + 1 if other else chunk.rfind(b"\n") + 1
+        low, high = len(head), 1 - len(between)
+        rows = [line[low:high] for line in chunk[:end].split(b"\n")]
+        rows.pop()
+        # One comparison tells that every line begins and ends as it should.
+        if len(rows) < _ALONE or chunk[:end] != head + (between + head).join(rows) + between:
+            return []
+        return rows
 
-    def _several_kinds(self, lines: list[bytes]) -> dict[Shape, list[bytes]]:
+    def _several_kinds(self, chunk: bytes) -> dict[Shape, list[bytes]]:
         """Return the numbers of the lines from the first on that are of any known kind."""
+        lines = chunk.split(b"\n")
+        del lines[-1]  # not ended in this chunk, or not at all
         heads = tuple({before + _BLOCK for before, _ in self._known})
         tails = tuple({_AFTER_START + after for _, after in self._known})
         count = len(lines)
@@ -191,7 +207,7 @@ class Runs:
         head = self.head(shape[0])
         if head is None or head[2] or self.printed(*shape) is None:
             return False
-        return _NUMBERS.fullmatch(b"\n".join(rows) + b"\n") is not None
+        return _numeric(rows)
 
     def _one_by_one(self, start: int, lines: list[bytes]) -> int:
         """Count lines, some of which hold more than an assertion, up to the first that needs `slow`."""
@@ -199,7 +215,7 @@ class Runs:
             before, _, rest = line.partition(_BLOCK)
             numbers, _, after = rest.partition(_AFTER_START)
             head, printed = self.head(before), self.printed(before, after)
-            if head is None or printed is None or _NUMBERS.fullmatch(numbers + b"\n") is None:
+            if head is None or printed is None or not _numeric([numbers]):
                 return start
             end = start + len(line) + 1
             self.tallies.count(self.log, printed, (start + head[2], end), numbers, glued=head[2] > 0)

@@ -34,7 +34,7 @@ def read_storm(log: Log, tallies: Tallies) -> None:
     data, at = log.data, 0
     runs = Runs(log, tallies)
     announcer = Announcer(data, _LITERALS)
-    while (hit := announcer.next(at)) is not None:
+    while (hit := announcer.next(at, log.size)) is not None:
         start = max(data.rfind(b"\n", at, hit) + 1, at)
         if _ANCHOR.match(data, hit) is None:
             at = hit + 1
