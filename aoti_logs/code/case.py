@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.expr import Expr, Name, Num, Op, evaluate, names
+from aoti_logs.code.launch_shape import threads_of_blocks
 from aoti_logs.code.locate import Hints, Site, launch_of, locate
 from aoti_logs.code.model import ArgumentKind, CheckKind
 from aoti_logs.code.numbers import Known, Numbers
@@ -128,6 +129,8 @@ class IndexCase:
     indexed: tuple[Indexed, ...]
     numbers: Numbers
     python: tuple[PythonLine, ...]
+    threads: int | None
+    """How many threads the blocks have that printed, where the wrapper tells it."""
     checks_on: bool | None
     """AOTI_RUNTIME_CHECK_INPUTS as the log's command line sets it; None when nothing tells."""
 
@@ -160,7 +163,21 @@ def build_case(assertion: Assertion, events: LogEvents, evidence: Evidence) -> I
     if not sites:
         bound = _bound_of_text(assertion)
         return IndexCase(
-            assertion, (), None, None, (), Confidence.UNKNOWN, "", None, bound, (), (), numbers, (), checks_on
+            assertion,
+            (),
+            None,
+            None,
+            (),
+            Confidence.UNKNOWN,
+            "",
+            None,
+            bound,
+            (),
+            (),
+            numbers,
+            (),
+            None,
+            checks_on,
         )
     site = sites[0]
     view = evidence.view(site.wrapper) if site.wrapper is not None else None
@@ -175,9 +192,11 @@ def build_case(assertion: Assertion, events: LogEvents, evidence: Evidence) -> I
     index = joiner.index(sliced, body) if sliced is not None else ()
     indexed = joiner.indexed(sliced, bound) if sliced is not None else ()
     python = evidence.python_lines(site, launch, index, indexed) if view is not None else ()
+    name = launch.kernel if launch is not None else site.kernel.name
+    threads = threads_of_blocks(assertion, site.wrapper, name) if site.wrapper is not None else None
     return IndexCase(
         assertion, sites, site, view, launches, strength, why, sliced, bound, index, indexed, numbers,
-        python, checks_on,
+        python, threads, checks_on,
     )  # fmt: skip
 
 

@@ -122,6 +122,16 @@ class _Reader:
     def loop(self, head: For, line: int, scope: tuple[int, ...], frame: Frame | None) -> bool:
         """Read the head of a loop; False when it is not a counting one."""
         first = head.first.sets if head.first is not None else ()
+        if head.first is None and head.step is not None:
+            # `for (; d < size; d++)` goes on with a variable from before: only its step assigns.
+            done = [
+                self.effects.apply(s.target, s.op, s.value, None, line, scope, frame) for s in head.step.sets
+            ]
+            return all(done)
+        if isinstance(head.over, Call) and head.over.func.endswith("irange") and head.over.args:
+            *begin, end = head.over.args
+            bounds = [strip_casts(elementwise(e, self.known)) for e in (begin[0] if begin else Num(0), end)]
+            return self.counted(first[0].target, bounds[0], bounds[1], line, scope)
         if len(first) != 1 or not isinstance(first[0].target, Name) or first[0].value is None:
             return False
         var = first[0].target.id
@@ -135,8 +145,14 @@ class _Reader:
                 stop = strip_casts(elementwise(limit, self.known))
             case Op(op="<=", args=(Name(id=name), limit)) if name == var:
                 stop = Op("+", (strip_casts(elementwise(limit, self.known)), Num(1)))
-        self.known.declare(var, scope)
-        self.statements.append(Loop(var, start, stop, line, scope))
+        return self.counted(first[0].target, start, stop, line, scope)
+
+    def counted(self, var: Expr, start: Expr, stop: Expr | None, line: int, scope: tuple[int, ...]) -> bool:
+        """Add a loop over whole numbers; False when it declares more than a name."""
+        if not isinstance(var, Name):
+            return False
+        self.known.declare(var.id, scope)
+        self.statements.append(Loop(var.id, start, stop, line, scope))
         return True
 
     def plain(self, item: Plain, scope: tuple[int, ...], frame: Frame | None) -> None:

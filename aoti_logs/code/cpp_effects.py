@@ -145,6 +145,8 @@ class Effects:
                 return True
             case Call(func=".store", args=(value, address, *_)):
                 return self._store(address, elementwise(value, self.known, frame), line, scope, frame)
+            case Call(func=func, args=(address, value, *_)) if func.endswith("::_store"):
+                return self._store(address, elementwise(value, self.known, frame), line, scope, frame)
             case Call(func=func, args=(Op(op="&") as address, value, *_)) if func.startswith("atomic_add"):
                 return self._store(
                     address, elementwise(value, self.known, frame), line, scope, frame, atomic=True

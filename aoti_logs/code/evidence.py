@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.codebase import CodeBase
+from aoti_logs.code.nearness import by_nearness
 from aoti_logs.code.python_line import PythonLine, python_lines
 from aoti_logs.code.view import ModelView, read_body
 from aoti_logs.sources.source import Kind, Source
@@ -146,6 +147,10 @@ class Evidence:
         texts = (s for s in self.sources if s.kind is Kind.KERNEL_INFORMATION)
         return tuple(o for s in texts for o in kernel_origins(s))
 
+    def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
+        """Return the names of all sources that hold a wrapper's text."""
+        return next((c.names for c in self.base.codes if c.source is wrapper.source), ())
+
     def view(self, wrapper: Wrapper) -> ModelView:
         """Return the questions about one wrapper, with the user's names of its inputs."""
         from aoti_logs.code.input_names import input_names
@@ -160,7 +165,7 @@ class Evidence:
                 signatures=self.signatures,
                 symbols=self.symbols,
                 source_names=self.source_names,
-                copies=next((c.names for c in self.base.codes if c.source is wrapper.source), ()),
+                copies=self.copies(wrapper),
                 checks=wrapper.checks,
             )
             self._views[key] = ModelView(wrapper, self.base, names)
@@ -178,10 +183,11 @@ class Evidence:
         wanted = {s for s in symbols if s}
         found = [s for s in self.symbols if s.symbol in wanted]
         names = {n.name for n in view.names.values()}
-        fitting = [s for s in found if s.input_name in names] if names else found
-        fitting = fitting or ([] if names else found)
-        kinds = {(s.origin, s.lower, s.upper) for s in fitting}
-        return fitting[0] if len(kinds) == 1 else None
+        fitting = [s for s in found if s.input_name in names or not names]
+        for group, _ in by_nearness(fitting, self.copies(view.wrapper)):
+            same = {(s.origin, s.lower, s.upper) for s in group}
+            return group[0] if len(same) == 1 else None
+        return None
 
     def python_lines(
         self,
@@ -192,4 +198,5 @@ class Evidence:
     ) -> tuple[PythonLine, ...]:
         """Return the user's lines that the failing access can come from."""
         name = launch.kernel if launch is not None else site.kernel.name
-        return python_lines(launch, name, (index, indexed), self.origins, self.graphs)
+        copies = self.copies(site.wrapper) if site.wrapper is not None else ()
+        return python_lines(launch, name, (index, indexed), (self.origins, self.graphs), copies)

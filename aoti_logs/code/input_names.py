@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.name_witness import testimonies
+from aoti_logs.code.nearness import SAME_RUN, belongs, nearness
 from aoti_logs.explain import Confidence
-from aoti_logs.sources.source import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.model import InputCheck, ModelInput, Size
     from aoti_logs.code.testimony import Testimony
     from aoti_logs.parse.facts import Graph, Signature, SourceName, Symbol
-    from aoti_logs.sources.source import Place, Source
+    from aoti_logs.sources.source import Place
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,23 @@ def input_names(
 
 
 def _decide(arg: str, heard: list[Testimony], copies: Sequence[str]) -> InputName:
-    nearness = {id(t): _nearness(t.source, t.compile_id, copies) for t in heard}
-    best = max(nearness.values())
-    near = [t for t in heard if nearness[id(t)] == best]
-    if best < _SAME_RUN and any(t.strength is Confidence.PROVEN for t in heard):
+    near_by = {id(t): nearness(t.source, t.compile_id, copies) for t in heard}
+    best = max(near_by.values())
+    near = [t for t in heard if near_by[id(t)] == best]
+    if best < SAME_RUN and any(t.strength is Confidence.PROVEN for t in heard):
         # Elsewhere, only those whose symbols agree with the wrapper's count.
         near = [t for t in near if t.strength is Confidence.PROVEN] or near
         heard = [t for t in heard if t.strength is Confidence.PROVEN or t in near]
     near.sort(key=lambda t: (_ORDER.index(t.strength), t.rank))
     chosen = near[0]
     name, place = chosen.names[arg]
-    rivals = near if best >= _SAME_RUN else heard
+    rivals = near if best >= SAME_RUN else heard
     rivals = [
         t for t in rivals if t.strength is Confidence.PROVEN or chosen.strength is not Confidence.PROVEN
     ]
     others = tuple(dict.fromkeys(t.names[arg][0] for t in rivals if t.names[arg][0] != name))
     strength = chosen.strength
-    if strength is Confidence.PROVEN and best < _SAME_RUN and not _belongs(chosen.source, copies):
+    if strength is Confidence.PROVEN and best < SAME_RUN and not belongs(chosen.source, copies):
         strength = Confidence.LIKELY
     if others:
         strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
@@ -102,43 +102,3 @@ def _decide(arg: str, heard: list[Testimony], copies: Sequence[str]) -> InputNam
 
 
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
-_SAME_RUN = 1000
-
-
-def _nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> int:
-    """Tell how close evidence stands to the wrapper: same compile, same file, shared folders."""
-    theirs = (witness.parent or witness).name
-    best = 0
-    for copy in copies:
-        ours, cut, label = copy.partition("#")
-        if cut and ours == theirs:
-            mark = label.partition("[")[2].partition("]")[0] or None
-            best = max(best, _SAME_RUN + (mark == compile_id))
-        else:
-            best = max(best, min(_shared_folders(ours, theirs), _SAME_RUN - 1))
-    return best
-
-
-def _belongs(witness: Source, copies: Sequence[str]) -> bool:
-    """Tell whether a file stands where it can be about this wrapper: in a folder above or below it.
-
-    Symbols are hashes of input names since torch 2.7, so another model's may well agree. A trace
-    holds the code of what it is about, so one without this wrapper is about another compile.
-    """
-    holder = witness.parent or witness
-    if not copies:
-        return True
-    if holder.kind is Kind.TORCH_TRACE:
-        return False
-    theirs = _folders(holder.name)
-    return any(a[: min(len(a), len(theirs))] == theirs[: len(a)] for a in map(_folders, copies))
-
-
-def _folders(name: str) -> list[str]:
-    return name.partition("!")[0].partition("#")[0].split("/")[:-1]
-
-
-def _shared_folders(one: str, other: str) -> int:
-    left, right = one.replace("!", "/").split("/")[:-1], other.replace("!", "/").split("/")[:-1]
-    return next((n for n, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]),
-                min(len(left), len(right)))  # fmt: skip

@@ -234,13 +234,18 @@ def _wrappers_of(site: Site, base: CodeBase, hints: Hints) -> Iterator[Site]:
             other = wrapper.kernel(kernel.name)
             if other is not None and kernel_text(other).strip() == kernel_text(kernel).strip():
                 candidates.append((code, Confidence.LIKELY, "the only wrapper at hand with this kernel"))
-        elif _belongs(kernel, code, base) or _same_cpp(kernel, wrapper):
+        elif _belongs(kernel, code, base):
             candidates.append(
                 (code, Confidence.LIKELY, "the only wrapper at hand that goes with this kernel file")
             )
+        elif _same_cpp(kernel, wrapper) is not None:
+            candidates.append((code, Confidence.PROVEN, "the kernel's text stands in this wrapper"))
     chosen = _hinted(candidates, hints) or _nearest(candidates, kernel)
     for code, strength, why in chosen:
-        yield replace(site, wrapper=code.wrapper, wrapper_strength=strength, wrapper_why=why)
+        name = _same_cpp(kernel, code.wrapper) if code.wrapper is not None else None
+        # The file of a torch.compile kernel calls its function `kernel`; the wrapper knows its name.
+        known = kernel if name is None else replace(kernel, name=name)
+        yield replace(site, kernel=known, wrapper=code.wrapper, wrapper_strength=strength, wrapper_why=why)
     if not chosen:
         yield site
 
@@ -260,13 +265,13 @@ def _belongs(kernel: Kernel, code: Code, base: CodeBase) -> bool:
     return any(name in text for name in own for text in (head, *tail))
 
 
-def _same_cpp(kernel: Kernel, wrapper: Wrapper) -> bool:
-    """Tell whether a Python wrapper holds the same C++ text (torch.compile on CPU)."""
+def _same_cpp(kernel: Kernel, wrapper: Wrapper) -> str | None:
+    """Return the name under which a Python wrapper holds the same C++ text (torch.compile on CPU)."""
     if wrapper.flavour != "jit_python" or kernel.name != "kernel":
-        return False
+        return None
     messages = {m for _, m in kernel.asserts}
     body = _body(kernel)
-    return any(_body(k) == body for m in messages for k in wrapper.kernels_with(m))
+    return next((k.name for m in messages for k in wrapper.kernels_with(m) if _body(k) == body), None)
 
 
 def _body(kernel: Kernel) -> list[str]:

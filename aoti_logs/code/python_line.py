@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.nearness import by_nearness
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.stack_text import frames_of_stack, is_library
 
@@ -37,35 +38,65 @@ class PythonLine:
     why: str
 
 
+_Frames = frozenset[tuple[str | None, int | None]]
+
+
 def python_lines(
     launch: Launch | None,
     kernel: str,
     access: tuple[Sequence[IndexSource], Sequence[Indexed]],
-    origins: Iterable[KernelOrigin],
-    graphs: Sequence[Graph],
+    evidence: tuple[Iterable[KernelOrigin], Iterable[Graph]],
+    copies: Sequence[str],
 ) -> tuple[PythonLine, ...]:
     """Return the lines that the failing access can come from, best first.
 
     A graph node that indexes the very tensor with the very index decides; else provenance gives
-    all lines of the fused kernel, and those that name the tensors come first.
+    all lines of the fused kernel, and those that name the tensors come first. Evidence of the
+    wrapper's own compile is asked first; what only lies elsewhere never makes more than `likely`.
+
+    Args:
+        launch: the launch, for its provenance handle.
+        kernel: name of the kernel.
+        access: where the index comes from and what it selects from.
+        evidence: provenance and graphs at hand, of any model.
+        copies: names of the sources that hold the wrapper's text.
     """
-    index, indexed = access
-    nodes = _nodes(graphs, index, indexed)
-    stacks = _stacks(launch, kernel, origins)
+    origins, graphs = evidence
+    nodes, own_graphs = _nearest_nodes(graphs, access, copies)
+    stacks, own_stacks = _nearest_stacks(launch, kernel, origins, copies)
     # A node may name a line of torch's own module; the stack through that line then tells the caller.
     at = {(n.file, n.line) for n in nodes}
     exact = [line for line, frames in stacks if at & frames]
-    if len(exact) == 1:
-        return (replace(exact[0], strength=Confidence.PROVEN),)
-    if len(stacks) == 1:
-        return (replace(stacks[0][0], strength=Confidence.PROVEN),)
-    from_graph = _from_nodes(nodes)
+    sure = Confidence.PROVEN if own_stacks else Confidence.LIKELY
+    if len(exact) == 1 or len(stacks) == 1:
+        return (replace(exact[0] if len(exact) == 1 else stacks[0][0], strength=sure),)
+    from_graph = _from_nodes(nodes, own_graphs)
     own = [p for p in from_graph if not is_library(p.file)]
     if own:
         return tuple(own)
     if stacks:
-        return tuple(_ranked([line for line, _ in stacks], index, indexed))
+        return tuple(_ranked([line for line, _ in stacks], *access))
     return tuple(from_graph)
+
+
+def _nearest_nodes(
+    graphs: Iterable[Graph], access: tuple[Sequence[IndexSource], Sequence[Indexed]], copies: Sequence[str]
+) -> tuple[list[GraphNode], bool]:
+    for group, own in by_nearness(graphs, copies):
+        nodes = _nodes(group, *access)
+        if nodes:
+            return nodes, own
+    return [], False
+
+
+def _nearest_stacks(
+    launch: Launch | None, kernel: str, origins: Iterable[KernelOrigin], copies: Sequence[str]
+) -> tuple[list[tuple[PythonLine, _Frames]], bool]:
+    for group, own in by_nearness(origins, copies):
+        stacks = _stacks(launch, kernel, group)
+        if stacks:
+            return stacks, own
+    return [], False
 
 
 def _words(index: Sequence[IndexSource], indexed: Sequence[Indexed]) -> tuple[set[str], set[str]]:
@@ -101,10 +132,18 @@ def _nodes(
         own |= {p.name for p in graph.placeholders if p.user_name in targets}
         found = [n for n in graph.nodes if n.file and _INDEXING.search(n.target) and own & set(n.args)]
         both = [n for n in found if _reaches(graph, n, sources)]
-        chosen = both or found
+        chosen = both or found or [n for n in graph.nodes if _indexes_with(graph, n, sources)]
         if chosen and (not best or len(chosen) < len(best)):
             best = chosen
     return best
+
+
+def _indexes_with(graph: Graph, node: GraphNode, sources: set[str]) -> bool:
+    """Tell an indexing node that takes the index directly; the indexed tensor is an intermediate one."""
+    if not node.file or not _INDEXING.search(node.target):
+        return False
+    users = {p.name: p.user_name for p in graph.placeholders}
+    return any(a in sources or users.get(a) in sources for a in node.args)
 
 
 def _reaches(graph: Graph, node: GraphNode, sources: set[str]) -> bool:
@@ -124,9 +163,10 @@ def _reaches(graph: Graph, node: GraphNode, sources: set[str]) -> bool:
     return False
 
 
-def _from_nodes(nodes: Sequence[GraphNode]) -> list[PythonLine]:
+def _from_nodes(nodes: Sequence[GraphNode], own: bool) -> list[PythonLine]:
     lines: dict[tuple[str, int], PythonLine] = {}
-    strength = Confidence.PROVEN if len({(n.file, n.line) for n in nodes}) == 1 else Confidence.POSSIBLE
+    sure = Confidence.PROVEN if own else Confidence.LIKELY
+    strength = sure if len({(n.file, n.line) for n in nodes}) == 1 else Confidence.POSSIBLE
     for node in nodes:
         if node.file is None or node.line is None:
             continue
@@ -138,9 +178,6 @@ def _from_nodes(nodes: Sequence[GraphNode]) -> list[PythonLine]:
             ),
         )  # fmt: skip
     return list(lines.values())
-
-
-_Frames = frozenset[tuple[str | None, int | None]]
 
 
 def _stacks(

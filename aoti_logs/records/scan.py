@@ -122,7 +122,9 @@ class _Scanner:
                     odd.append(at)
                 at = next(glue)
             key = numbers.get(names)
-            if key is None or odd or env < 0 or self.pending or data[head_end - 1] != 0x7D:
+            if env < 0 and not odd:
+                self._text(start, end)
+            elif key is None or odd or env < 0 or self.pending or data[head_end - 1] != 0x7D:
                 self._odd(start, end, odd)
             else:
                 out.by_key[key].append(len(out.start))
@@ -151,7 +153,8 @@ class _Scanner:
             if begin > start:
                 self._one(start, begin)
             start = begin
-            newline = self.data.find(b"\n", start, end)
+            if in_payload:
+                newline = self.data.find(b"\n", start, end)
         self._one(start, end)
 
     def _prefix_before(self, start: int, at: int) -> int:
@@ -188,13 +191,16 @@ class _Scanner:
         """Take one record, or a line that is none."""
         head = _HEAD.match(self.data, start, end)
         if head is None:
-            line_end = self._line_end(start, end)
-            blank = not self.data[start:line_end].strip(b"\r\n") if line_end - start <= 2 else False
-            self._wait(start, line_end, end, _BLANK if blank else TEXT)
+            self._text(start, end)
         elif head.group(2) is None:
             self._wait(start, self._line_end(start, end), end, ENVELOPE)
         else:
             self._record(start, head, end)
+
+    def _text(self, start: int, end: int) -> None:
+        line_end = self.data.find(b"\n", start, end) + 1 or end
+        blank = line_end - start <= 2 and not bytes(self.data[start:line_end]).strip(b"\r\n")
+        self._wait(start, line_end, end, _BLANK if blank else TEXT)
 
     def _line_end(self, start: int, end: int) -> int:
         return self.data.find(b"\n", start, end) + 1 or end

@@ -17,6 +17,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LONGEST = 400
 _FOLLOWING = 6
+_CALL = 130
 
 
 def clean(text: str) -> str:
@@ -84,7 +85,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         env = " ".join(f"{k}={v}" for k, v in experiment.env)
         run = experiment.takes_effect == "run"
         effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
-        yield f"{'next:' if number == 0 else 'then:'} {env}  {_cut(experiment.command)}; {effect}"
+        yield f"{'next:' if number == 0 else 'then:'} {env} {_cut(experiment.command)}"
+        yield f"      {effect}"
         yield f"      {_cut(experiment.why)}"
         yield f"      proof: {_cut(names.within(experiment.proof))}"
         if experiment.care:
@@ -111,7 +113,10 @@ def _verdicts(finding: Finding, names: ShortNames) -> Iterator[str]:
     yield f"  {len(finding.verdicts)} causes fit:"
     for number, verdict in enumerate(finding.verdicts):
         yield f"   {chr(ord('a') + number)}. {_cut(verdict.title)} [{verdict.code}]"
-        yield from _reasons(verdict, names, "      ")
+        for because in verdict.because:
+            yield f"      because {_cut(names.within(because))}"
+    for number, decide in enumerate(dict.fromkeys(d for v in finding.verdicts for d in v.decide)):
+        yield f"  {'to decide:' if number == 0 else '          '} {_cut(names.within(decide))}"
 
 
 def _reasons(verdict: Verdict, names: ShortNames, inset: str) -> Iterator[str]:
@@ -126,7 +131,8 @@ def _consequences(finding: Finding, names: ShortNames) -> Iterator[str]:
     for link in finding.consequences:
         again = f", {link.details[0]}" if link.details else ""
         place = f"{names.name(link.place.source)}:{link.place.line}" if link.place else ""
-        texts.append(f"{_cut(link.text)} ({clean(place)}{again})")
+        text = link.text if len(link.text) <= _CALL else link.text[:_CALL] + " ..."
+        texts.append(f"{_cut(text)} ({clean(place)}{again})")
     for number, text in enumerate(texts[:_FOLLOWING]):
         yield f"{'  follows from it: ' if number == 0 else '                   '}{text}"
     if len(texts) > _FOLLOWING:

@@ -121,14 +121,16 @@ def _unknown(case: IndexCase, term: BoundTerm) -> Verdict:
         because.append(
             f"{term.symbol} was compiled for {range_text(term)}, and nothing tests that when the model runs"
         )
+    if case.threads is not None and case.threads == case.assertion.n_threads:
+        because.append(
+            f"all {case.threads:,} threads of the blocks that printed failed, as they do without rows"
+        )
     decide = [print_hint(f"the shape of `{name}`")]
     if any(c.gated for c in term.checks):
-        decide.append(f"AOTI_RUNTIME_CHECK_INPUTS=1 refuses a `{name}` outside {range_text(term)}")
-    title = (
-        f"`{name}` may have been empty, and {indexed_name(case)} is indexed by it"
-        if term.tensor.arg not in {i.tensor.arg for i in case.indexed}
-        else f"`{name}` may have been empty"
-    )
+        decide.append(f"AOTI_RUNTIME_CHECK_INPUTS=1 refuses a size of `{name}` outside {range_text(term)}")
+    title = f"`{name}` may have been empty"
+    if term.tensor.arg not in {i.tensor.arg for i in case.indexed}:
+        title += f"; its length is the bound for {indexed_name(case)}"
     return Verdict("AL101", title, Confidence.POSSIBLE, tuple(because), tuple(decide), _fixes(term))
 
 

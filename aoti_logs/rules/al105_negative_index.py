@@ -49,7 +49,7 @@ def judge(case: IndexCase) -> Verdict | None:
         return None
     lowest, _ = extremes(case)
     allowed = lowest_allowed(case)
-    limit = "0" if case.slice.wraps is None else f"minus {rows_name(case)}"
+    limit = _limit(case)
     wrap = (
         "the kernel adds nothing to a negative index"
         if case.slice.wraps is None
@@ -76,6 +76,14 @@ def judge(case: IndexCase) -> Verdict | None:
     strength = weakest(case.strength, case.site.strength if case.site else Confidence.UNKNOWN)
     decide = () if only else (print_hint("the smallest value of the index"),)
     return Verdict("AL105", title, strength if only else Confidence.POSSIBLE, (wrap,), decide, fixes)
+
+
+def _limit(case: IndexCase) -> str:
+    if case.slice is None or case.slice.wraps is None:
+        return "0"
+    if case.bound is not None and case.bound.value is not None:
+        return f"-{case.bound.value}"
+    return f"minus {rows_name(case)}"
 
 
 RULE = Rule("AL105", "negative-index", __doc__ or "", judge)

@@ -38,11 +38,13 @@ def judge(case: IndexCase) -> Verdict | None:
     decide = ("run the same inputs in eager mode: if it accepts them, the check is wrong",)
     lowest, highest = extremes(case)
     size, allowed = case.bound.known, lowest_allowed(case)
-    exact = lowest is not None and highest is not None and lowest.exact and highest.exact
     if (
-        exact
+        lowest is not None
+        and highest is not None
         and size is not None
         and allowed is not None
+        and lowest.exact
+        and highest.exact
         and allowed <= lowest.value
         and highest.value < size
     ):

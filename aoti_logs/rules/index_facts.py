@@ -46,6 +46,8 @@ def facts_of(case: IndexCase, events: LogEvents) -> dict[str, Any]:
             "blocks": [list(b) for b in assertion.blocks],
             "n_assert_records": assertion.count,
         }
+    if case.threads is not None:
+        facts["threads_in_these_blocks"] = case.threads
     if assertion.file:
         facts["generated_file"] = _is_generated(assertion.file)
     facts |= _code_facts(case)

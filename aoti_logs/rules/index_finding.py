@@ -48,7 +48,7 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
         log=source.name,
         chain=links_of(case),
         missing=missing_of(case),
-        experiments=_experiments(case, bool(sure)),
+        experiments=_experiments(case, events, bool(sure)),
         verdicts=tuple(verdicts) or (lead,),
         consequences=consequences,
     )
@@ -68,16 +68,18 @@ def _title(case: IndexCase, lead: Verdict, sure: list[Verdict], verdicts: list[V
     return what
 
 
-def _experiments(case: IndexCase, sure: bool) -> tuple[Experiment, ...]:
-    """Return what to run next, the cheapest first."""
+def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experiment, ...]:
+    """Return what to run next, the cheapest first; nothing when the cause is decided."""
+    if sure:
+        return ()
     found: list[Experiment] = []
-    gate = None
-    if case.view is not None:
-        gate = next((c for c in case.view.wrapper.checks if c.gated and c.input_index is not None), None)
-    if gate is not None and case.view is not None and not case.checks_on and not sure:
+    again = _command(case, events) or "the same command as before"
+    checks = case.view.wrapper.checks if case.view is not None else ()
+    gate = next((c for c in checks if c.gated and c.input_index is not None), None)
+    if gate is not None and case.view is not None and not case.checks_on:
         found.append(
             Experiment(
-                "run the failing program again with this environment",
+                again,
                 (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
                 "run",
                 "the model then names an input whose dtype, size or stride is not what it was compiled for",
@@ -85,24 +87,42 @@ def _experiments(case: IndexCase, sure: bool) -> tuple[Experiment, ...]:
                 "it also refuses sizes 0 and 1 that the code may compute correctly",
             )
         )
-    if not sure and is_aot(case) and case.sites and not case.numbers.dumps:
-        found.append(
-            Experiment(
-                "compile the model again with this environment, then run it",
-                (("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", "2"),),
-                "compile",
-                "prints shape, minimum and maximum of every tensor before each launch",
-                "the printing calls are generated when compiling; a package that exists does not change",
-            )
-        )
     if not case.sites:
         found.append(
             Experiment(
-                "compile the model again with this environment, and pass the folder with --context",
+                "the command that compiles the model; then pass the folder with --context",
                 (("TORCH_TRACE", "trace_dir"),),
                 "compile",
                 "records the generated code, the graphs and the names of sizes",
                 "TORCH_TRACE is read when compiling; loading a package writes nothing",
             )
         )
+        return tuple(found)
+    compiling = "the command that compiles the model"
+    if case.view is not None and is_aot(case) and not any(c.input_index is not None for c in checks):
+        found.append(
+            Experiment(
+                compiling,
+                (("AOT_INDUCTOR_DEBUG_COMPILE", "1"),),
+                "compile",
+                "generates checks of dtype and sizes of every input; then run it again",
+                "this wrapper has no checks of inputs; torch before 2.7 generates them with this setting only",
+            )
+        )
+    if is_aot(case) and not case.numbers.dumps:
+        found.append(
+            Experiment(
+                compiling,
+                (("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", "2"),),
+                "compile",
+                "prints shape, minimum and maximum of every tensor before each launch; then run it again",
+                "the printing calls are generated when compiling; a package that exists does not change",
+            )
+        )
     return tuple(found)
+
+
+def _command(case: IndexCase, events: LogEvents) -> str | None:
+    """Return the command line that the log itself shows before the failure."""
+    before = [n for n in events.notes if n.kind == "command" and n.span.start <= case.assertion.first.start]
+    return dict(before[-1].facts).get("command") if before else None

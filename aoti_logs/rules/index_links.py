@@ -133,7 +133,8 @@ def _kernels(case: IndexCase) -> Iterator[Link]:
         where = f"{name}, line {own}" if site.kernel.backend is Backend.TRITON else name
         quote = f"{site.line} | {_quote(site.kernel.source, site.line)}"
         place = site.kernel.source.place(site.line)
-        yield Link("kernel", where, place, site.strength, (quote, site.why))
+        told = site.strength is Confidence.PROVEN and site.kernel.backend is not Backend.TRITON
+        yield Link("kernel", where, place, site.strength, (quote,) if told else (quote, site.why))
 
 
 def _launches(case: IndexCase) -> Iterator[Link]:
@@ -273,7 +274,9 @@ def _index(case: IndexCase) -> Iterator[Link]:
             details.append(text)
         elif item.loop is not None:
             sizes = "".join(f"; {t.param} is {t.symbol}, `{t.shown}`" for t in item.extent_terms)
-            limit = f"it runs from 0 below {item.extent}" if item.extent is not None else "its end is not known"
+            limit = (
+                f"it runs from 0 below {item.extent}" if item.extent is not None else "its end is not known"
+            )
             details.append(limit + sizes)
     strength = Confidence.PROVEN if main is not None and not case.slice.unread_lines else Confidence.POSSIBLE
     yield Link("index", head, place, strength, tuple(details))

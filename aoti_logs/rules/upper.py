@@ -53,7 +53,9 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
                 f"the shape of `{bound.terms[0].tensor.shown}`" if bound.terms[0].tensor else rows_name(case),
             )
         )
-    because = [f"{index_name(case)} at or beyond {rows_name(case)} prints this text"]
+    because = [
+        f"a value of {bound.value if bound.value is not None else rows_name(case)} or more prints this text"
+    ]
     title = f"{index_name(case)} may be too large for {indexed_name(case)}"
     return Verdict(code, title, Confidence.POSSIBLE, tuple(because), tuple(decide), fixes)
 

@@ -1,0 +1,85 @@
+"""How close a piece of evidence stands to a wrapper: facts of another compile must not pass for its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from aoti_logs.sources.source import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from aoti_logs.sources.source import Source
+
+SAME_RUN = 1000
+"""At least this near: the evidence stands in the same trace or log as a copy of the wrapper."""
+
+
+class Witness(Protocol):
+    """Evidence that knows where it stands."""
+
+    @property
+    def source(self) -> Source:
+        """The text that holds it."""
+
+
+W = TypeVar("W", bound=Witness)
+
+
+def nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> int:
+    """Return a number that is larger the closer: same compile, same file, shared folders.
+
+    Args:
+        witness: the text that holds the evidence.
+        compile_id: its compile id, if it has one.
+        copies: names of the sources that hold the wrapper's text (`Source.name`, with `#` and the
+            compile id for a text inside a trace or log).
+    """
+    theirs = (witness.parent or witness).name
+    best = 0
+    for copy in copies:
+        ours, cut, label = copy.partition("#")
+        if cut and ours == theirs:
+            mark = label.partition("[")[2].partition("]")[0] or None
+            best = max(best, SAME_RUN + (mark == compile_id))
+        else:
+            best = max(best, min(_shared_folders(ours, theirs), SAME_RUN - 1))
+    return best
+
+
+def belongs(witness: Source, copies: Sequence[str]) -> bool:
+    """Tell whether a file stands where it can be about this wrapper: in a folder above or below it.
+
+    Symbols are hashes of input names since torch 2.7, so another model's may well agree. A trace
+    holds the code of what it is about, so one without this wrapper is about another compile.
+    """
+    holder = witness.parent or witness
+    if not copies:
+        return True
+    if holder.kind is Kind.TORCH_TRACE:
+        return nearness(witness, None, copies) >= SAME_RUN
+    theirs = _folders(holder.name)
+    return any(a[: min(len(a), len(theirs))] == theirs[: len(a)] for a in map(_folders, copies))
+
+
+def by_nearness(evidence: Iterable[W], copies: Sequence[str]) -> list[tuple[list[W], bool]]:
+    """Group evidence, nearest first; the flag tells whether the group can be about the wrapper."""
+    groups: dict[tuple[int, bool], list[W]] = {}
+    for item in evidence:
+        near = nearness(item.source, getattr(item, "compile_id", None), copies)
+        groups.setdefault((near, belongs(item.source, copies)), []).append(item)
+    return [(groups[key], key[1]) for key in sorted(groups, key=lambda k: (not k[1], -k[0]))]
+
+
+def _folders(name: str) -> list[str]:
+    return name.partition("!")[0].partition("#")[0].split("/")[:-1]
+
+
+def _shared_folders(ours: str, theirs: str) -> int:
+    left, right = (name.replace("!", "/").split("/")[:-1] for name in (ours, theirs))
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
