@@ -249,6 +249,24 @@ def test_returns_of_a_lambda_make_a_conditional():
     assert assigned(body, "tmp1") == ["(tmp0 < 0) ? 0 : (tmp0 << 1)"]
 
 
+def test_check_behind_a_label_is_found():
+    body = inside(
+        'switch (ks0) {\ncase 1: { break; }\ndefault:\nTORCH_CHECK(false, "Unsupported block_m: 4");\n}'
+    )
+    assert [(c.message, c.line) for c in body.checks] == [("Unsupported block_m: 4", 6)]
+
+
+def test_loop_without_initial_value_steps_its_variable():
+    body = inside("int64_t d = 0;\nfor (; d < ks0; d += 4)\n{\nout_ptr0[d] = 1;\n}")
+    assert assigned(body, "d") == ["0", "d + 4"]
+
+
+def test_loop_over_a_range():
+    assert loops(inside("for ([[maybe_unused]] auto z : c10::irange(begin, ks0))\n{\n}")) == [
+        ("z", "begin", "ks0")
+    ]
+
+
 def test_call_that_may_write_memory_is_unread():
     body = inside("    micro_gemm(in_ptr0, out_ptr0, ks0);\n    auto tmp0 = ks0;")
     assert body.unread == ((3, "micro_gemm(in_ptr0, out_ptr0, ks0)"),)
