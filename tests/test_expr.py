@@ -1,10 +1,11 @@
 """Expressions: evaluating sizes, names, depth."""
 
 import pytest
-from aoti_logs.code.expr import Num, Op, evaluate, names, walk
-from aoti_logs.code.triton_body import parse_python
 from hypothesis import given
 from hypothesis import strategies as st
+
+from aoti_logs.code.expr import Num, Op, evaluate, names, walk
+from aoti_logs.code.triton_body import parse_python
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """Slices: where a checked index comes from, and what it selects."""
 
 import pytest
+from test_triton_body import GATHER, body_of
+
 from aoti_logs.code.interval import lower_limit
 from aoti_logs.code.slice import slice_check, value_loads
 from aoti_logs.code.triton_body import parse_python
-from test_triton_body import GATHER, body_of
 
 
 def sliced(text: str):
@@ -50,7 +51,7 @@ def test_a_loop_variable_has_an_extent_and_no_load():
     got = sliced(loop)
     assert [o.kind for o in got.origins] == ["loop"]
     assert str(got.extent) == "ynumel"
-    assert [a.ptr for a in got.accesses][0] == "in_ptr1"
+    assert next(a.ptr for a in got.accesses) == "in_ptr1"
 
 
 def test_a_static_extent_is_the_number():

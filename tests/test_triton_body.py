@@ -1,12 +1,13 @@
 """Triton bodies: statements, loads, stores and checks in program order."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from aoti_logs.code.body import Assign, Check, Loop, Store
 from aoti_logs.code.expr import Load
 from aoti_logs.code.model import Backend, Kernel
 from aoti_logs.code.triton_body import parse_python, triton_body
 from aoti_logs.sources.source import Kind, Source
-from hypothesis import given
-from hypothesis import strategies as st
 
 # Cut from fixtures/gpu_empty_events: the kernel that `make demo` explains.
 GATHER = """
@@ -33,7 +34,7 @@ def triton_poi_fused_index_0(in_ptr0, in_ptr1, out_ptr0, ks0, ynumel, xnumel, YB
 
 
 def body_of(text: str, name: str = "triton_poi_fused_index_0"):
-    source = Source("k.py", Kind.TRITON_KERNEL, lambda: text.encode())
+    source = Source("k.py", Kind.TRITON_KERNEL, text.encode)
     return triton_body(Kernel(name, Backend.TRITON, source, 1, len(source.lines)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.expr import Call, Name, Num, Op
@@ -29,18 +30,19 @@ def lower_limit(expr: Expr, sizes: Collection[str], least: int = 1, depth: int =
     expr = unwrap(expr)
     match expr:
         case Num(value=literal):
-            return int(literal)
+            return floor(literal)
         case Name(id=name):
             return least if name in sizes else None
         case Op(op="+", args=(left, right)):
-            low, other = (lower_limit(a, sizes, least, depth + 1) for a in (left, right))
-            return low + other if low is not None and other is not None else None
+            low = lower_limit(left, sizes, least, depth + 1)
+            more = lower_limit(right, sizes, least, depth + 1)
+            return low + more if low is not None and more is not None else None
         case Op(op="-", args=(left, Num(value=literal))):
             low = lower_limit(left, sizes, least, depth + 1)
-            return low - int(literal) if low is not None else None
-        case Op(op="*", args=(Num(value=literal), right)) if literal >= 0:
+            return low - ceil(literal) if low is not None else None
+        case Op(op="*", args=(Num(value=int(literal)), right)) if literal >= 0:
             low = lower_limit(right, sizes, least, depth + 1)
-            return int(literal) * low if low is not None else None
+            return literal * low if low is not None else None
         case Call(func=func, args=args) if func.endswith(("maximum", "::max", "clamp_min")):
             lows = [lower_limit(a, sizes, least, depth + 1) for a in args]
             return max((low for low in lows if low is not None), default=None)

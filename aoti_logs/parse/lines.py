@@ -87,6 +87,9 @@ class Claims:
             end = self.starts[at]
         if start >= end:
             return
+        if at and kind == "assertion" == self._kinds[at - 1] and self._ends[at - 1] == start:
+            self._ends[at - 1] = end  # a storm is one record
+            return
         self.starts.insert(at, start)
         self._ends.insert(at, end)
         self._kinds.insert(at, kind)

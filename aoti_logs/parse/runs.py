@@ -84,7 +84,7 @@ class Runs:
                 self._printed.clear()
             head = self.head(before)
             found = None
-            if head is not None and _AFTER.fullmatch(b"] A" + after):
+            if head is not None and _BLOCK not in after and _AFTER.fullmatch(b"] A" + after):
                 text = f"{head[0]}block: [0,0,0], thread: [0,0,0] A" + after.decode("utf-8", "replace")
                 found = device_line(text.rstrip(), head[1])
             self._printed[key] = found[0] if found else None

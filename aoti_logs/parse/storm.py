@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.announce import Announcer
-from aoti_logs.parse.assertion import Tallies, device_line, place_start
+from aoti_logs.parse.assertion import Printed, Tallies, device_line, place_start
 from aoti_logs.parse.lines import unprefixed
 from aoti_logs.parse.runs import Runs
 
@@ -25,65 +25,93 @@ _TAIL = re.compile(
 )
 _WINDOW = 4096
 _FOLDS = 3
-
-_SHAPES = 4096  # distinct beginnings that are remembered
+_REMEMBERED = 1000
 
 
 def read_storm(log: Log, tallies: Tallies) -> None:
     """Claim every device assertion of the log and count it."""
     data, at = log.data, 0
     runs = Runs(log, tallies)
+    same: dict[bytes, Printed] = {}
     announcer = Announcer(data, _LITERALS)
     while (hit := announcer.next(at, log.size)) is not None:
         start = max(data.rfind(b"\n", at, hit) + 1, at)
         if _ANCHOR.match(data, hit) is None:
             at = hit + 1
             continue
-        end = runs.run(start)
-        at = end if end > start else _slow(log, tallies, start, hit)
+        end = runs.run(start) or start
+        at = end if end > start else _slow(log, tallies, max(start, hit - _WINDOW), hit, same)
 
 
-def _slow(log: Log, tallies: Tallies, start: int, hit: int) -> int:
-    """Read one assertion that may be glued to other output, or folded over several lines."""
-    data, size = log.data, log.size
-    start = max(start, hit - _WINDOW)
-    ends: list[int] = []
-    at = hit
-    for _ in range(_FOLDS):
-        found = data.find(b"\n", at, min(at + _WINDOW, size))
-        at = min(at + _WINDOW, size) if found < 0 else found + 1
-        ends.append(at)
-        if found < 0:
-            break
-    announced = False
-    for end in ends:
-        parts = bytes(data[start:end]).split(b"\n")
-        for joint in ("", " "):
-            text, offsets, rank = _joined(start, parts, joint)
-            tail = _TAIL.search(text)
-            if tail is None:
-                continue
-            announced = announced or "thread" in text or "local id" in text or "device assertion" in text
-            begin = _begin(text)
-            read = None if begin is None else device_line(text[begin : tail.end()], rank)
-            if read is None or begin is None:
-                continue
-            printed, block, thread = read
-            numbers = None
-            if block and thread:
-                numbers = b"%d,%d,%d], thread: [%d,%d,%d" % (*block, *thread)
-            stop = offsets[tail.end() - 1] + len(text[tail.end() - 1].encode())
-            rest = bytes(data[stop : stop + 8])
-            if rest.lstrip(b" \t\r")[:1] in {b"\n", b""}:
-                line_end = data.find(b"\n", stop)
-                stop = size if line_end < 0 else line_end + 1
-            first = offsets[begin] if text[:begin].strip() else start
-            tallies.count(log, printed, (first, stop), numbers, glued=bool(text[:begin].strip()))
-            return stop
-    if announced:
+def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[bytes, Printed]) -> int:
+    """Read one assertion that may be glued to other output, or folded over several lines.
+
+    `same` remembers whole lines: the HIP form has no numbers, its lines are all equal.
+    """
+    data = log.data
+    ends = _line_ends(log, hit)
+    line = bytes(data[start : ends[0]])
+    if line in same:
+        tallies.count(log, same[line], (start, ends[0]), None, glued=False)
+        return ends[0]
+    window = bytes(data[start : ends[-1]])
+    if b"ssertion" not in window or b"failed" not in window:
+        return hit + 1
+    starts = [start]
+    if start and data[start - 1 : start] == b"\n":  # the place may stand on the line above
+        above = max(data.rfind(b"\n", max(0, start - _WINDOW), start - 1) + 1, start - _WINDOW, 0)
+        if log.claims.skip(above) == above:
+            starts.append(above)
+    for begin in starts:
+        for end in ends:
+            for joint in ("", " "):
+                got = _read(log, begin, end, joint)
+                if got is None:
+                    continue
+                printed, numbers, place, glued = got
+                if place == (start, ends[0]) and numbers is None and len(same) < _REMEMBERED:
+                    same[line] = printed
+                tallies.count(log, printed, place, numbers, glued=glued)
+                return place[1]
+    if b"thread" in window or b"local id" in window or b"device assertion" in window:
         log.unreadable(start, ends[0], "device assertion")
         return ends[0]
     return hit + 1
+
+
+def _line_ends(log: Log, at: int) -> list[int]:
+    ends: list[int] = []
+    for _ in range(_FOLDS):
+        found = log.data.find(b"\n", at, min(at + _WINDOW, log.size))
+        at = min(at + _WINDOW, log.size) if found < 0 else found + 1
+        ends.append(at)
+        if found < 0:
+            break
+    return ends
+
+
+def _read(
+    log: Log, start: int, end: int, joint: str
+) -> tuple[Printed, bytes | None, tuple[int, int], bool] | None:
+    """Read the assertion in these bytes as one line; return it, its numbers, its place, and if it is glued."""
+    parts = bytes(log.data[start:end]).split(b"\n")
+    pieces, rank = _pieces(parts)
+    text = joint.join(pieces)
+    tail = _TAIL.search(text)
+    begin = _begin(text) if tail else None
+    read = device_line(text[begin : tail.end()], rank) if tail and begin is not None else None
+    if tail is None or begin is None or read is None:
+        return None
+    printed, block, thread = read
+    numbers = b"%d,%d,%d], thread: [%d,%d,%d" % (*block, *thread) if block and thread else None
+    stop = start + _offset(parts, pieces, joint, tail.end())
+    rest = bytes(log.data[stop : stop + 8])
+    if rest.lstrip(b" \t\r")[:1] in {b"\n", b""}:
+        line_end = log.data.find(b"\n", stop)
+        stop = log.size if line_end < 0 else line_end + 1
+    glued = bool(text[:begin].strip())
+    first = start + _offset(parts, pieces, joint, begin) if glued else start
+    return printed, numbers, (first, stop), glued
 
 
 def _begin(text: str) -> int | None:
@@ -94,25 +122,24 @@ def _begin(text: str) -> int | None:
     return place_start(text[: found.start()]) if found else None
 
 
-def _joined(start: int, parts: list[bytes], joint: str) -> tuple[str, list[int], int | None]:
-    """Join folded lines; return the text, the byte offset of each character, and the rank."""
-    out: list[str] = []
-    offsets: list[int] = []
+def _pieces(parts: list[bytes]) -> tuple[list[str], int | None]:
+    """Return the folded lines' texts without prefixes, and the first one's rank."""
+    pieces: list[str] = []
     rank: int | None = None
-    at = start
-    for number, part in enumerate(parts):
-        raw = part.decode("utf-8", "replace").removesuffix("\r")
-        text, own_rank = unprefixed(raw)
+    for part in parts:
+        text, own_rank = unprefixed(part.decode("utf-8", "replace").removesuffix("\r"))
         rank = own_rank if rank is None else rank
-        if number and text and joint:
-            out.append(joint)
-            offsets.append(at)
-        position = at + len(part.removesuffix(b"\r")) - len(text.encode("utf-8", "replace"))
-        if "\ufffd" in text or "\x1b" in raw:  # lengths differ from the bytes: whole lines only
-            position = at
-        for char in text:
-            offsets.append(min(position, at + max(len(part) - 1, 0)))
-            position += len(char.encode())
-        out.append(text)
-        at += len(part) + 1
-    return "".join(out), offsets, rank
+        pieces.append(text)
+    return pieces, rank
+
+
+def _offset(parts: list[bytes], pieces: list[str], joint: str, at: int) -> int:
+    """Return the byte offset, in the folded lines, of a character of their joined text."""
+    offset = 0
+    for part, piece in zip(parts, pieces, strict=True):
+        if at <= len(piece):
+            behind = len(piece[at:].encode())
+            return offset + max(len(part.removesuffix(b"\r")) - behind, 0)
+        at -= len(piece) + len(joint)
+        offset += len(part) + 1
+    return offset - 1

@@ -19,6 +19,7 @@ _NAMES = (
     "al106_int32_as_int64",
     "al107_shared_dim",
     "al108_codegen_suspect",
+    "al109_assert_text_lost",
 )
 
 

@@ -30,7 +30,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     checks = [a for a in events.assertions if a.text is not None][:_MOST]
     findings = [index_finding(build_case(a, events, evidence), events, source) for a in checks]
     rest = [e for e in events.errors if not _explained(e, checks)]
-    findings += other_findings(rest, events, source, explained=bool(checks))
+    findings += other_findings(rest, events, source, evidence, explained=bool(checks))
     return _ordered(findings)
 
 

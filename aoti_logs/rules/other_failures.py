@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.al109_assert_text_lost import lost_assertion
 from aoti_logs.rules.index_facts import stack_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aoti_logs.code.evidence import Evidence
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
 
@@ -47,17 +49,22 @@ def kind_of(error: ErrorText) -> str:
 
 
 def other_findings(
-    errors: Sequence[ErrorText], events: LogEvents, source: Source, *, explained: bool
+    errors: Sequence[ErrorText],
+    events: LogEvents,
+    source: Source,
+    evidence: Evidence,
+    *,
+    explained: bool,
 ) -> list[Finding]:
-    """Return one finding for the first error of each rank, the later ones under it.
-
-    A device assert without its text (the assertion lines went elsewhere) is said to be one.
-    """
+    """Return one finding for the first error of each rank, the later ones under it."""
     serious = [e for e in errors if e.form is not ErrorForm.WARNING]
     by_rank: dict[int | None, list[ErrorText]] = {}
     for error in serious:
         by_rank.setdefault(error.rank, []).append(error)
-    return [_finding(group, events, source, explained) for group in by_rank.values()]
+    return [
+        lost_assertion(group, events, source, evidence) or _finding(group, events, source, explained)
+        for group in by_rank.values()
+    ]
 
 
 def _finding(group: list[ErrorText], events: LogEvents, source: Source, explained: bool) -> Finding:

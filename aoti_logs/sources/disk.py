@@ -37,8 +37,13 @@ def read_all(path: Path, problems: list[str]) -> bytes | mmap.mmap:
 
 
 def as_utf8(data: bytes | mmap.mmap) -> bytes | mmap.mmap:
-    """Return UTF-16 text with a byte order mark as UTF-8 (PowerShell's `>`), all else as it is."""
-    mark = bytes(data[:4])
-    if mark[:2] in (b"\xff\xfe", b"\xfe\xff") and mark[:4] != b"\xff\xfe\x00\x00":
+    """Return UTF-16 text with a byte order mark as UTF-8 (PowerShell's `>`), all else as it is.
+
+    Log text is mostly ASCII, so in UTF-16 a good part of its bytes is NUL; without them the mark is
+    two stray bytes.
+    """
+    mark = bytes(data[:1024])
+    wide = mark.count(0) * 4 > len(mark)
+    if wide and mark[:2] in (b"\xff\xfe", b"\xfe\xff") and mark[:4] != b"\xff\xfe\x00\x00":
         return bytes(data).decode("utf-16", "replace").encode("utf-8", "replace")
     return data

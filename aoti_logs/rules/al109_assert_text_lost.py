@@ -1,0 +1,118 @@
+"""A device-side assert failed, and its text is not in the log.
+
+## What it says
+The log holds `device-side assert triggered`, but no assertion line. The errors that are printed
+(often a cuBLAS call or a shim call that looks guilty) come after it: a failed assert takes the whole
+CUDA context down, and whatever runs next reports it.
+
+## Why it matters
+The assertion line is printed by the driver to stderr, apart from everything else. It is missing when
+stderr was not kept, and sometimes when the process ended before the driver wrote it. The call that
+raises is then the wrong place to look.
+
+## Evidence it needs
+The error text. With the wrapper at hand and a failing call in it
+(`... API call failed at FILE.wrapper.cpp, line N`), the kernels with bounds checks that were launched
+up to that line are the candidates; all are listed, none is chosen. Without it, it says what to record.
+
+## What to do
+Run again with `CUDA_LAUNCH_BLOCKING=1` and keep stderr: the launch that fails is then the one that
+raises, and the assertion line stands before it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.codebase import common_tail
+from aoti_logs.code.model import Backend
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.evidence import Evidence
+    from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.sources.source import Source
+
+_TEXT = "device-side assert triggered"
+_SHOWN = 12
+
+
+def judge(case: IndexCase) -> Verdict | None:
+    """Never apply to a case with an assertion; `lost_assertion` makes the finding."""
+    del case
+    return None
+
+
+def lost_assertion(
+    errors: Sequence[ErrorText], events: LogEvents, source: Source, evidence: Evidence
+) -> Finding | None:
+    """Return the finding when errors speak of a device assert whose text was not printed."""
+    told = next((e for e in errors if _TEXT in e.message), None)
+    rank = errors[0].rank
+    if told is None or any(a.rank == rank for a in events.assertions):
+        return None
+    title = "a device-side assert failed, and its text is not in this log"
+    candidates = list(_candidates(errors, evidence))
+    because = ["the CUDA context was lost to a failed assert; the calls that report errors are its victims"]
+    if candidates:
+        because.append(
+            f"{len(candidates)} kernels with bounds checks were launched up to the call that failed"
+        )
+    decide = ("run again with CUDA_LAUNCH_BLOCKING=1 and keep stderr",)
+    verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
+    chain = [Link("error", told.message, told.span.place), *candidates[:_SHOWN]]
+    later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
+    command = next((dict(n.facts).get("command") for n in events.notes if n.kind == "command"), None)
+    facts = {
+        "message": told.message,
+        "kernel_candidates": [c.text for c in candidates],
+        "consequences": list(reversed(later)),
+    }
+    how = "stderr of the run, in the same file as the rest"
+    return Finding(
+        rule="AL109",
+        kind="cuda_device_assert",
+        role="cause",
+        severity="error",
+        confidence=Confidence.UNKNOWN,
+        title=title,
+        facts=facts,
+        rank=rank if rank is not None else source.rank,
+        log=source.name,
+        chain=tuple(chain),
+        missing=(Missing("the assertion line, which names the kernel's file and line", how),),
+        experiments=(
+            Experiment(
+                command or "the same command as before",
+                (("CUDA_LAUNCH_BLOCKING", "1"),),
+                "run",
+                "the launch that fails is then the one that raises, and the assertion line stands before it",
+                "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
+            ),
+        ),
+        verdicts=(verdict,),
+        consequences=tuple(reversed(later.values())),
+    )
+
+
+def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:
+    """Yield the launches of kernels with checks up to the line of the call that failed."""
+    failed = [(e.call_file, e.call_line) for e in errors if e.call_file and e.call_line]
+    for code in evidence.base.wrappers if failed else ():
+        wrapper = code.wrapper
+        lines = [n for path, n in failed if any(common_tail(path, name) for name in code.names)]
+        if wrapper is None or not lines:
+            continue
+        for launch in wrapper.launches:
+            kernel = wrapper.kernel(launch.kernel) if launch.backend is Backend.TRITON else None
+            if kernel is not None and kernel.asserts and launch.line <= max(lines):
+                place = wrapper.source.place(launch.line)
+                checks = "; ".join(dict.fromkeys(text for _, text in kernel.asserts))
+                yield Link("candidate", launch.kernel, place, Confidence.POSSIBLE, (checks,))
+
+
+RULE = Rule("AL109", "assert-text-lost", __doc__ or "", judge)

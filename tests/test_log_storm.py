@@ -1,0 +1,80 @@
+"""Storms: counting runs by their ends gives what the grammar gives line by line."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aoti_logs.parse.assertion import device_line
+from aoti_logs.parse.lines import unprefixed
+from log_text import read
+
+TRIPLES = st.tuples(st.integers(0, 70000), st.integers(0, 3), st.integers(0, 1))
+KINDS = [
+    ("/tmp/t/k4/ck46.py:39: unknown: ", "index out of bounds: 0 <= tmp10 < ks0"),
+    ("[rank0]:/tmp/t/k4/ck46.py:39: unknown: ", "index out of bounds: 0 <= tmp10 < ks0"),
+    ("[rank1]:/tmp/t/k4/ck46.py:39: unknown: ", "index out of bounds: 0 <= tmp10 < ks0"),
+    ("unknown:0: unknown: ", "index out of bounds: 0 <= tl.broadcast_to(tmp43, [XBLOCK]) < 8192"),
+    ("  /w/IndexKernel.cu:93: operator(): ", 'i >= -s[i] && i < s[i] && "index out of bounds"'),
+    ("/w/x.cu:3: ", "a `b` c"),
+]
+LINES = st.builds(
+    lambda kind, block, thread, end: (
+        f"{kind[0]}block: [{block[0]},{block[1]},{block[2]}], thread: [{thread[0]},{thread[1]},{thread[2]}] "
+        f"Assertion `{kind[1]}` failed.{end}\n"
+    ),
+    st.sampled_from(KINDS),
+    TRIPLES,
+    TRIPLES,
+    st.sampled_from(["", "", " ", "\r"]),
+)
+
+
+def by_grammar(text):
+    """Count with the grammar alone, line by line."""
+    rows = {}
+    for line in text.split("\n"):
+        bare, rank = unprefixed(line)
+        found = device_line(bare.strip(), rank) if "block: [" in line else None
+        if found:
+            printed, block, thread = found
+            row = rows.setdefault(
+                (printed.file, printed.line, printed.function, printed.message, rank), [0, {}, {}]
+            )
+            row[0] += 1
+            row[1][block] = None
+            row[2][block, thread] = None
+    return {key: (n, list(blocks), len(pairs)) for key, (n, blocks, pairs) in rows.items()}
+
+
+@given(
+    st.lists(st.one_of(LINES, LINES, LINES, st.just("INFO step 3 loss 0.1\n")), max_size=60),
+    st.integers(1, 40),
+)
+@settings(deadline=None, max_examples=80)
+def test_fast_way_and_grammar_alone_give_the_same_rows(lines, repeat):
+    text = "".join(lines * repeat)
+    got = {
+        (a.file, a.line, a.function, a.message, a.rank): (a.count, list(a.blocks), a.n_threads)
+        for a in read(text).assertions
+    }
+    assert got == by_grammar(text)
+
+
+def test_counts_of_a_storm_are_exact():
+    line = "/tmp/t/k4/ck46.py:39: unknown: block: [{},0,0], thread: [{},0,0] Assertion `index out of bounds: 0 <= tmp10 < ks0` failed.\n"
+    text = "".join(line.format(i // 64, i % 64) for i in range(20000)) * 2
+    events = read(text)
+    (got,) = events.assertions
+    assert (got.count, got.n_blocks, got.n_threads) == (40000, 313, 20000)
+    assert got.first.line == 1
+    assert got.last.line == 40000
+    assert [(r.kind, r.span.end) for r in events.records] == [("assertion", len(text))]
+
+
+def test_storm_of_many_kinds_is_counted():
+    lines = [
+        f"[rank{i % 50}]:/tmp/t/{i % 7}.py:39: unknown: block: [{i},0,0], thread: [1,0,0] Assertion `index out of bounds: tmp1 < 3` failed.\n"
+        for i in range(7000)
+    ]
+    events = read("".join(lines))
+    assert len(events.assertions) == 350
+    assert {a.count for a in events.assertions} == {20}
