@@ -12,7 +12,10 @@ def read(text: str | bytes) -> LogEvents:
 
 def assert_partition(events: LogEvents, size: int) -> None:
     """Every byte is in exactly one record or unparsed row."""
-    spans = sorted((row.span.start, row.span.end) for row in (*events.records, *events.unparsed))
+    spans = sorted(
+        [(row.span.start, row.span.end) for row in events.records]
+        + [(row.span.start, row.span.end) for row in events.unparsed]
+    )
     at = 0
     for start, end in spans:
         assert start == at

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from aoti_logs.parse.assertion import condition
 from aoti_logs.parse.events import AssertionForm
-from log_text import CPU, CUDA, TERMINATE, read
+from tests.log_text import CPU, CUDA, TERMINATE, read
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from log_text import PIECES, assert_partition, read
+from tests.log_text import PIECES, assert_partition, read
 
 LINES = [line for piece in PIECES for line in piece.encode().splitlines(keepends=True)]
 

@@ -1,11 +1,13 @@
 """Storms: counting runs by their ends gives what the grammar gives line by line."""
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoti_logs.parse.assertion import device_line
 from aoti_logs.parse.lines import unprefixed
-from log_text import read
+from tests.log_text import read
 
 TRIPLES = st.tuples(st.integers(0, 70000), st.integers(0, 3), st.integers(0, 1))
 KINDS = [
@@ -30,7 +32,7 @@ LINES = st.builds(
 
 def by_grammar(text):
     """Count with the grammar alone, line by line."""
-    rows = {}
+    rows: dict[tuple[object, ...], list[Any]] = {}
     for line in text.split("\n"):
         bare, rank = unprefixed(line)
         found = device_line(bare.strip(), rank) if "block: [" in line else None

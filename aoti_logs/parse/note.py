@@ -82,6 +82,9 @@ def _shapes(text: str) -> tuple[tuple[str, str], ...]:
         return ()
     facts: list[tuple[str, str]] = []
     for found in _SHAPE.finditer(text):
+        before = text[: found.start()]
+        if before.count("(") > before.count(")"):
+            continue  # an argument of a call
         read = fields("note", "shape", found[0])
         if read is not None:
             shape = first(read, "TUPLE") or first(read, "LIST") or ""

@@ -54,7 +54,7 @@ def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[bytes, Pr
     if line in same:
         tallies.count(log, same[line], (start, ends[0]), None, glued=False)
         return ends[0]
-    window = bytes(data[start : ends[-1]])
+    window = bytes(data[start : ends[-1]]).replace(b"\r", b"").replace(b"\n", b"")
     if b"ssertion" not in window or b"failed" not in window:
         return hit + 1
     starts = [start]
