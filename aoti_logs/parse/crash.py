@@ -45,6 +45,7 @@ _GDB = re.compile(
 _GLOG = re.compile(r"\*\*\* (?:Signal \d+ \()?(?P<signal>SIG[A-Z]+)\b.*")
 _UCX = re.compile(r".*\bCaught signal \d+ \((?P<what>[^:)]+).*")
 _THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-fA-F]+ .*\(most recent call first\):$")
+_FRAME = re.compile(r'File "[^"\n]+", line \d+ in ')
 _THREADS = 4096
 
 
@@ -59,7 +60,7 @@ def read_crash(log: Log, line: Line) -> bool:
     fatal = _FATAL.match(text)
     if fatal is not None:
         return _faulthandler(log, line, fatal["what"], [line])
-    if _THREAD.match(text):  # the line above it is lost
+    if _THREAD.match(text) or _FRAME.match(text):  # the lines above are lost
         return _faulthandler(log, line, "", [])
     found = _SHELL.match(text) or _GDB.match(text) or _GLOG.match(text) or _UCX.match(text)
     if found is None:

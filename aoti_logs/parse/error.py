@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import ErrorForm, ErrorText
-from aoti_logs.parse.message import Message, call_of, cuda_error, finish, read_message
+from aoti_logs.parse.message import Further, Message, call_of, cuda_error, finish, read_message
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.parse.stack import raised_from
 
@@ -48,6 +48,7 @@ _GLOG = re.compile(
     r"\[(?P<level>[VIWEFC])\d{3,4} \d\d:\d\d:\d\d\.\d+ (?P<file>\S+):(?P<line>\d+)\] (?P<text>.*)"
 )
 _INPUT = re.compile(r"(?:input_handles\[\d+\]: |expected (?:inputs|outputs) vector size to be )")
+_GROUP_RANK = re.compile(r"\[(?:PG [^\]]{1,80} )?Rank (\d{1,7})\]")
 _IN_WORDS = re.compile(
     r"^[^\"'`(]*\b(?:exception|error|raised|failed|caught)\b[^\"'`(]{0,80}: (?=index out of bounds: )", re.I
 )
@@ -57,29 +58,31 @@ def read_error(log: Log, line: Line) -> bool:
     """Claim an error that begins on this line."""
     text = line.text.strip()
     if text.startswith("Error: "):
-        return _error(log, ErrorForm.AOTI_ERROR, line, text.removeprefix("Error: "), free=False)
+        return _error(log, ErrorForm.AOTI_ERROR, line, text.removeprefix("Error: "), Further.KNOWN)
     if text.startswith("terminate called"):
         return _terminate(log, line)
     if text.startswith("what():"):
-        return _error(log, ErrorForm.TERMINATE, line, text.removeprefix("what():").strip(), free=True)
+        return _error(log, ErrorForm.TERMINATE, line, text.removeprefix("what():").strip(), Further.ANY)
     if text.startswith("["):
         return _bracketed(log, line, text)
     if _DEVICE.match(text):
-        return _error(log, ErrorForm.CUDA, line, text, free=False)
+        return _error(log, ErrorForm.CUDA, line, text, Further.KNOWN)
     if _INPUT.match(text):
-        return _error(log, ErrorForm.AOTI_ERROR, line, text, free=False)
+        return _error(log, ErrorForm.AOTI_ERROR, line, text, Further.KNOWN)
     if "API call failed at" in text and call_of(text)[0] is not None:
-        return _error(log, ErrorForm.SHIM, line, text, free=False)
+        return _error(log, ErrorForm.SHIM, line, text, Further.KNOWN)
     words = _IN_WORDS.match(text)
     if words is not None:
-        return _error(log, ErrorForm.CPP, line, text[words.end() :], free=False)
+        return _error(log, ErrorForm.CPP, line, text[words.end() :], Further.KNOWN)
     if text.startswith("index out of bounds: "):
-        return _error(log, ErrorForm.CPP, line, text, free=False)
+        return _error(log, ErrorForm.CPP, line, text, Further.KNOWN)
     return _raised_alone(log, line)
 
 
-def _error(log: Log, form: ErrorForm, line: Line, said: str, *, free: bool, kind: str | None = None) -> bool:
-    _add(log, form, read_message(log, line, said, free=free), said, kind)
+def _error(
+    log: Log, form: ErrorForm, line: Line, said: str, further: Further, kind: str | None = None
+) -> bool:
+    _add(log, form, read_message(log, line, said, further), said, kind)
     return True
 
 
@@ -99,9 +102,16 @@ def _add(log: Log, form: ErrorForm, message: Message, said: str, kind: str | Non
             call_line=number,
             text=message.text,
             cuda_error=cuda_error(message.text),
-            rank=message.lines[0].rank,
+            rank=_rank(message, said),
         )
     )
+
+
+def _rank(message: Message, said: str) -> int | None:
+    """Return the rank of the line's prefix, or the one that a process group names."""
+    named = _GROUP_RANK.search(said)
+    prefix = message.lines[0].rank
+    return int(named[1]) if prefix is None and named is not None else prefix
 
 
 def _terminate(log: Log, line: Line) -> bool:
@@ -122,7 +132,7 @@ def _terminate(log: Log, line: Line) -> bool:
         )
         return True
     said = first(what, "TEXT") or ""
-    message = read_message(log, after, said, free=True)
+    message = read_message(log, after, said, Further.ANY)
     message.lines.insert(0, line)
     _add(log, ErrorForm.TERMINATE, message, said, kind)
     return True
@@ -130,13 +140,13 @@ def _terminate(log: Log, line: Line) -> bool:
 
 def _bracketed(log: Log, line: Line, text: str) -> bool:
     if text.startswith("[WARNING]"):
-        return _error(log, ErrorForm.WARNING, line, text.removeprefix("[WARNING]").strip(), free=False)
+        return _error(log, ErrorForm.WARNING, line, text.removeprefix("[WARNING]").strip(), Further.KNOWN)
     found = _GLOG.match(text)
     if found is None:
         return False
     said = found["text"].removeprefix("Exception in aoti_torch: ")
     form = ErrorForm.SHIM if found["level"] in "EFC" else ErrorForm.WARNING
-    return _error(log, form, line, said, free=False)
+    return _error(log, form, line, said, Further.KNOWN)
 
 
 def _raised_alone(log: Log, line: Line) -> bool:
@@ -148,7 +158,7 @@ def _raised_alone(log: Log, line: Line) -> bool:
         _add(
             log,
             ErrorForm.CPP,
-            read_message(log, line, "", free=False, raised=raised_from(log, line)),
+            read_message(log, line, "", Further.KNOWN, raised=raised_from(log, line)),
             "",
             None,
         )
@@ -156,4 +166,4 @@ def _raised_alone(log: Log, line: Line) -> bool:
     said = above.text.strip()
     at = said.find("index out of bounds: ")
     said = said[at:] if at >= 0 else said
-    return _error(log, ErrorForm.CPP, above, said, free=False)
+    return _error(log, ErrorForm.CPP, above, said, Further.KNOWN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.shape import fields, first
@@ -69,14 +70,24 @@ class Message:
         return "\n".join(self.texts).rstrip()
 
 
-def read_message(log: Log, line: Line, text: str, *, free: bool, raised: RaisedFrom | None = None) -> Message:
+class Further(Enum):
+    """Which lines below an error's first line belong to its text, beside hints and frames."""
+
+    KNOWN = "known"
+    INDENTED = "indented"
+    ANY = "any"
+
+
+def read_message(
+    log: Log, line: Line, text: str, further: Further, raised: RaisedFrom | None = None
+) -> Message:
     """Read on below an error's first line.
 
     Args:
         log: the log.
         line: the error's first line.
         text: its message on that line.
-        free: further lines may be any text (a Python exception, `what()`), not only known ones.
+        further: which lines may belong to the text (any, for a Python exception or `what()`).
         raised: what the first line says, where it is `Exception raised from` itself.
     """
     message = Message([line], [text], raised)
@@ -103,7 +114,7 @@ def read_message(log: Log, line: Line, text: str, *, free: bool, raised: RaisedF
             if found is None:
                 break
             message.stack, own, message.unread = found
-        elif free and not _OTHER.match(body) and not is_announced(body) and (not blanks or _MORE.match(body)):
+        elif _continues(body, further, after_blank=bool(blanks)):
             message.texts.append(body)
         else:
             break
@@ -119,6 +130,12 @@ def read_message(log: Log, line: Line, text: str, *, free: bool, raised: RaisedF
     if blanks and message.stack is None and hinted:
         message.lines.append(blanks[0])
     return message
+
+
+def _continues(text: str, further: Further, *, after_blank: bool) -> bool:
+    if further is Further.KNOWN or begins_other(text) or (after_blank and not _MORE.match(text)):
+        return False
+    return further is Further.ANY or text[:1].isspace() or _MORE.match(text) is not None
 
 
 def begins_other(text: str) -> bool:

@@ -54,7 +54,7 @@ class Runs:
         self.log = log
         self.tallies = tallies
         self._heads: dict[bytes, tuple[str, int | None, int] | None] = {}
-        self._printed: dict[Shape, Printed | None] = {}
+        self._printed: dict[tuple[str, int | None, bytes], Printed | None] = {}
         self._known: dict[Shape, None] = {}
         self._forgotten = 0
         self._size = 1 << 14
@@ -78,13 +78,15 @@ class Runs:
 
     def printed(self, before: bytes, after: bytes) -> Printed | None:
         """Return what lines with these ends say; the grammar reads one of them."""
-        key = before, after
+        head = self.head(before)
+        if head is None:
+            return None
+        key = head[0], head[1], after
         if key not in self._printed:
             if len(self._printed) >= _SHAPES:
                 self._printed.clear()
-            head = self.head(before)
             found = None
-            if head is not None and _BLOCK not in after and _AFTER.fullmatch(b"] A" + after):
+            if _BLOCK not in after and _AFTER.fullmatch(_AFTER_START + after):
                 text = f"{head[0]}block: [0,0,0], thread: [0,0,0] A" + after.decode("utf-8", "replace")
                 found = device_line(text.rstrip(), head[1])
             self._printed[key] = found[0] if found else None
@@ -95,7 +97,7 @@ class Runs:
         at = start
         while at < self.log.size:
             chunk = bytes(self.log.data[at : at + self._size])
-            end = self._known_lines(at, chunk) if self._known else at
+            end = self._known_lines(at, chunk) if self._known and self._forgotten < _MANY else at
             if end == at:
                 end = self._cut(at, chunk[: 1 << 13] if self._forgotten < _MANY else chunk)
             if end == at:
@@ -171,7 +173,7 @@ class Runs:
             pieces.append(line)
         if not pieces:
             return start
-        if not all(self._plain(shape, rows) for shape, rows in shapes.items()):
+        if len(shapes) > _MANY or not all(self._plain(shape, rows) for shape, rows in shapes.items()):
             return self._one_by_one(start, pieces)
         for shape in shapes:
             self._known.pop(shape, None)

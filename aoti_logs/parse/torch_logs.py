@@ -26,15 +26,19 @@ WORDS = (
     b"\nERROR:",
     b"\nCRITICAL:",
     b"\n[20",
+    b"\n> [20",
 )
 
-_RANK = re.compile(rb"\[rank(\d{1,7})\]:? ?")
+_LEAD = rb"(?:> )?(?:\[rank\d{1,7}\]:? ?)?"
+_RANK = re.compile(rb"(?:> )?(?:\[rank(\d{1,7})\]:? ?)?")
 _DEFAULT = re.compile(
-    rb"(?:\[rank\d{1,7}\]:? ?)?[VIWECF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d{1,20} [^\n]{1,1000}?:\d{1,9}\](?: \[!?[\d/]{1,40}(?:_\d{1,9})?\])?(?: \[__\w{1,100}\])?"
+    _LEAD
+    + rb"[VIWECF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d{1,20} [^\n]{1,1000}?:\d{1,9}\](?: \[!?[\d/]{1,40}(?:_\d{1,9})?\])?(?: \[__\w{1,100}\])?"
 )
-_SHORT = re.compile(rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[A-Za-z_][\w.]{0,300}:")
+_SHORT = re.compile(_LEAD + rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[A-Za-z_][\w.]{0,300}:")
 _OLD = re.compile(
-    rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{1,6}\] (?:\[[\d/_]{1,40}\] )?[A-Za-z_][\w.]{0,300}: \[[A-Z]{4,8}\]"
+    _LEAD
+    + rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{1,6}\] (?:\[[\d/_]{1,40}\] )?[A-Za-z_][\w.]{0,300}: \[[A-Z]{4,8}\]"
 )
 _LEVELS = {"V": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "C": "CRITICAL", "F": "FATAL"}
 _LONGEST = 200_000  # lines of one message
@@ -74,6 +78,8 @@ class TorchLogs:
             if read is None:
                 log.unreadable(line.start, line.end, "TORCH_LOGS prefix")
                 return True
+            if start == "default":
+                line = _glued_above(log, line, found[0])
             self._message(log, line, found[0], start, read)
             return True
         return False
@@ -99,7 +105,7 @@ class TorchLogs:
                 module_line=int((first(found, "LINE") or "0")[:9]),
                 compile_id=first(found, "TRACE"),
                 artifact=_artifact(found),
-                rank=int(rank[1]) if rank else line.rank,
+                rank=int(rank[1]) if rank and rank[1] else line.rank,
                 text=text,
                 lines=numbers,
                 span=log.span(line.start, spans[-1][1]),
@@ -113,6 +119,15 @@ class TorchLogs:
             at = start
             out.append(number)
         return out
+
+
+def _glued_above(log: Log, line: Line, prefix: bytes) -> Line:
+    """Return where the message begins behind other output on the line above (a test's name), if it does."""
+    above = log.before(line)
+    if above is None or above.end != line.start:
+        return line
+    at = bytes(log.data[above.start : min(above.end, above.start + 4096)]).find(b" " + prefix)
+    return line if at < 0 else log.line(above.start + at + 1)
 
 
 def _time(found: Fields) -> str:

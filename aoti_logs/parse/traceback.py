@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import ErrorForm, ErrorText, PythonFrame
-from aoti_logs.parse.message import call_of, cuda_error, finish, read_message
+from aoti_logs.parse.message import Further, call_of, cuda_error, finish, read_message
 from aoti_logs.parse.shape import fields, first
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ WORDS = (b"Traceback (most recent call last)", b'  File "', b"Error", b"Exceptio
 
 HEADER = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "[^"\n]+", line \d+')
+_FAULTHANDLER = re.compile(r'\s*File "[^"\n]+", line \d+ in ')
 _MARKS = re.compile(r"\s*[\^~]+[\^~ ]*$")
 _REPEATED = re.compile(r"\s*\[Previous line repeated \d+ more times?\]$")
 _CHAIN = ("The above exception was the direct cause of", "During handling of the above exception,")
@@ -89,7 +90,7 @@ def read_traceback(log: Log, line: Line) -> bool:
     if text == HEADER:
         head = [line]
         start = log.after(line)
-    elif not _FRAME.match(line.text):
+    elif not _FRAME.match(line.text) or _FAULTHANDLER.match(line.text):
         return False
     frames, lines = read_frames(log, start)
     lines = head + lines
@@ -122,7 +123,7 @@ def _exception(log: Log, line: Line, text: str, lines: list[Line], frames: tuple
     parsed = fields("traceback", "exception", text)
     kind = first(parsed, "TYPE") if parsed else None
     said = (first(parsed, "MESSAGE") or "") if parsed else text
-    message = read_message(log, line, said, free=bool(frames or lines))
+    message = read_message(log, line, said, Further.ANY if lines else Further.INDENTED)
     message.lines[:0] = lines
     finish(log, "traceback" if lines else "error", message)
     call, file, number = call_of(said)
