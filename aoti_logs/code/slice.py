@@ -15,6 +15,7 @@ from aoti_logs.code.slice_scope import (
     Scope,
     as_select,
     copies,
+    inner,
     pointer_of,
     resolve,
     root_of,
@@ -113,8 +114,9 @@ def slice_check(body: Body, check: Check) -> Slice | None:
     scope = Scope(body)
     at = body.statements.index(check)
     group, root = copies(scope, operand, at, check.scope)
-    wraps, inner = _wrap(scope, root, at, check.scope)
-    start = inner if inner is not None else Name(root)
+    begun = group[root] + 1 if group.get(root, -1) >= 0 else at
+    wraps, unwrapped = _wrap(scope, root, begun, check.scope)
+    start = unwrapped if unwrapped is not None else Name(root)
     steps, origins = _backward(scope, Name(operand), at, check.scope)
     accesses = _accesses(scope, group, at, check)
     direct = _direct(scope, start, at, check.scope)
@@ -143,6 +145,7 @@ def _wrap(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[Exp
     if found is None:
         return None, None
     position, assign = found
+    block = inner(assign)
     choice = as_select(unwrap(assign.value))
     if choice is None:
         return None, None
@@ -178,21 +181,21 @@ def _backward(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> tup
     """Follow data back to loads, loop variables and parameters."""
     lines: set[int] = set()
     origins: dict[tuple[str, str, str], Origin] = {}
-    todo: list[tuple[Expr, int, int]] = [(start, at, 0)]
+    todo: list[tuple[Expr, int, int, tuple[int, ...]]] = [(start, at, 0, block)]
     seen: set[tuple[str, int]] = set()
     while todo and len(seen) < _MAX_STEPS:
-        expr, position, line = todo.pop()
+        expr, position, line, around = todo.pop()
         if isinstance(expr, Load):
-            pointer = pointer_of(scope, expr.ptr, position, block)
+            pointer = pointer_of(scope, expr.ptr, position, around)
             origins.setdefault(
                 ("load", pointer, str(expr.index)),
                 Origin("load", pointer, line, Load(pointer, expr.index, expr.mask)),
             )
             continue
         if not isinstance(expr, Name):
-            todo.extend((part, position, line) for part in _data_parts(expr))
+            todo.extend((part, position, line, around) for part in _data_parts(expr))
             continue
-        found = scope.definition(expr.id, position, block)
+        found = scope.definition(expr.id, position, around)
         if found is None:
             kind = _leaf(scope, expr.id)
             origins.setdefault((kind, expr.id, ""), Origin(kind, expr.id, line))
@@ -204,7 +207,7 @@ def _backward(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> tup
         if _is_lane(found[1].value) or _lane_of(scope, expr.id, found):
             origins.setdefault(("loop", expr.id, ""), Origin("loop", expr.id, found[1].line))
             continue
-        todo.append((found[1].value, found[0], found[1].line))
+        todo.append((found[1].value, found[0], found[1].line, inner(found[1])))
     return lines, sorted(origins.values(), key=lambda o: (o.kind != "load", o.line))
 
 
@@ -233,7 +236,7 @@ def _lane_of(scope: Scope, name: str, found: tuple[int, Assign]) -> bool:
     )
 
 
-def _accesses(scope: Scope, group: set[str], at: int, check: Check) -> list[Access]:
+def _accesses(scope: Scope, group: dict[str, int], at: int, check: Check) -> list[Access]:
     """Return what is addressed with the checked value after the check, nearest first."""
     found: list[Access] = []
     for position, statement in enumerate(scope.body.statements[at + 1 :], at + 1):
@@ -259,7 +262,7 @@ def _accesses(scope: Scope, group: set[str], at: int, check: Check) -> list[Acce
 
 
 def _linear(
-    scope: Scope, index: Expr, group: set[str], at: int, block: tuple[int, ...], depth: int = 0
+    scope: Scope, index: Expr, group: dict[str, int], at: int, block: tuple[int, ...], depth: int = 0
 ) -> Expr | None:
     """Return the factor of the value in an address; Num(0) when it is there but not linear;
     None when the address does not use it. Selects are not looked through: what lies behind one
@@ -270,12 +273,12 @@ def _linear(
     index = unwrap(index)
     match index:
         case Name(id=name):
-            if name in group:
+            if group.get(name) == scope.position(name, at, block):
                 return Num(1)
             found = scope.definition(name, at, block)
             if found is None or found[0] >= at or as_select(unwrap(found[1].value)) is not None:
                 return None
-            return _linear(scope, found[1].value, group, found[0], block, depth + 1)
+            return _linear(scope, found[1].value, group, found[0], inner(found[1]), depth + 1)
         case Item(base=base):
             return _linear(scope, base, group, at, block, depth + 1)
         case Op(op="+" | "-", args=args):
@@ -318,7 +321,7 @@ def _extent(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr | 
         return None
     value = unwrap(found[1].value)
     if isinstance(value, Name):
-        return _extent(scope, value.id, found[0], block)
+        return _extent(scope, value.id, found[0], inner(found[1]))
     match value:
         case Op(op="%", args=(_, right)):
             return right
@@ -348,7 +351,7 @@ def _shown(scope: Scope, expr: Expr, at: int, block: tuple[int, ...], depth: int
             found = scope.definition(name, at, block)
             if found is None or found[0] >= at or not name.startswith("tmp"):
                 return expr
-            return _shown(scope, unwrap(found[1].value), found[0], block, depth + 1)
+            return _shown(scope, unwrap(found[1].value), found[0], inner(found[1]), depth + 1)
         case Op(op=op, args=args):
             return Op(op, tuple(_shown(scope, a, at, block, depth + 1) for a in args))
         case Call() if as_select(expr) is not None:

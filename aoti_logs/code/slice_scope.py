@@ -36,6 +36,16 @@ class Scope:
         earlier = [d for d in seen if d[0] < before]
         return earlier[-1] if earlier else (seen[0] if seen else None)
 
+    def position(self, name: str, before: int, scope: tuple[int, ...]) -> int:
+        """Return where the name's value was assigned; -1 for a parameter or an unknown name."""
+        found = self.definition(name, before, scope)
+        return -1 if found is None else found[0]
+
+
+def inner(assign: Assign) -> tuple[int, ...]:
+    """Return the block in which the names of an assignment's value are looked up."""
+    return assign.inside if assign.inside is not None else assign.scope
+
 
 def unwrap(expr: Expr) -> Expr:
     """Take off casts, broadcasts and vector constructors around a value."""
@@ -56,11 +66,17 @@ def same_value(call: Call) -> bool:
     return call.func in _SAME_VALUE or call.func.rpartition("::")[2] in {"convert", "broadcast"}
 
 
-def copies(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[set[str], str]:
-    """Return every name that holds the same value, and the one it was first computed under."""
-    group, position = {name}, at
+def copies(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[dict[str, int], str]:
+    """Return every name that holds the same value, and the one it was first computed under.
+
+    Each name comes with the position of its assignment: a C++ kernel uses a name again for another
+    value in the next block.
+    """
+    group: dict[str, int] = {}
+    position = at
     for _ in range(_MAX_STEPS):
         found = scope.definition(name, position, block)
+        group[name] = -1 if found is None else found[0]
         if found is None:
             break
         value = unwrap(found[1].value)
@@ -68,8 +84,7 @@ def copies(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> tuple[se
             value = unwrap(value.base)
         if not isinstance(value, Name) or value.id in group:
             break
-        name, position = value.id, found[0]
-        group.add(name)
+        name, position, block = value.id, found[0], inner(found[1])
     return group, name
 
 
@@ -100,7 +115,7 @@ def resolve(scope: Scope, expr: Expr, at: int, block: tuple[int, ...]) -> Expr:
         found = scope.definition(expr.id, at, block)
         if found is None or found[0] >= at:
             return expr
-        at, expr = found[0], found[1].value
+        at, expr, block = found[0], found[1].value, inner(found[1])
     return expr
 
 
