@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 
 _ENVELOPE = rb'(?:\{ ?"([^"\\\n]{1,200})": ?(?:\{ ?"name": ?"([^"\\\n]{0,200})")?)?[^\n]*'
 _HEAD = re.compile(rb"(" + envelope.PREFIX + rb")" + _ENVELOPE)
-_LINE = re.compile(rb"\n(?!\t)(?:(" + envelope.PREFIX + rb")" + _ENVELOPE + rb")?")
+# Lines of text that follow each other are taken together: a trace may lie in a program's output.
+_TEXT_LINE = rb"(?!\t|\r?\n|[A-Z]{1,16}[01]\d[0-3]\d \d\d:)[^\n]+"
+_LINE = re.compile(
+    rb"\n(?!\t)(?:("
+    + envelope.PREFIX
+    + rb")"
+    + _ENVELOPE
+    + rb"|"
+    + _TEXT_LINE
+    + rb"(?:\n"
+    + _TEXT_LINE
+    + rb"){0,500}+)?"
+)
 _GLUE = re.compile(rb'\] \{"')
 _LONGEST_PREFIX = 1200
 _MOST_PENDING = 10_000
@@ -134,7 +146,9 @@ class _Scanner:
                 add_end(end)
                 add_key(key)
             if line is not None:
-                start, env, head_end, names = end, line.end(1), line.end(), (line[2], line[3])
+                start, env = end, line.end(1)
+                if env >= 0:
+                    head_end, names = line.end(), (line[2], line[3])
         self._settle()
         return out
 
@@ -198,9 +212,10 @@ class _Scanner:
             self._record(start, head, end)
 
     def _text(self, start: int, end: int) -> None:
-        line_end = self.data.find(b"\n", start, end) + 1 or end
-        blank = line_end - start <= 2 and not bytes(self.data[start:line_end]).strip(b"\r\n")
-        self._wait(start, line_end, end, _BLANK if blank else TEXT)
+        """Take lines of text; after the last of them may be TAB lines."""
+        text_end = self.data.find(b"\n\t", start, end) + 1 or end
+        blank = text_end - start <= 2 and not bytes(self.data[start:text_end]).strip(b"\r\n")
+        self._wait(start, text_end, end, _BLANK if blank else TEXT)
 
     def _line_end(self, start: int, end: int) -> int:
         return self.data.find(b"\n", start, end) + 1 or end
