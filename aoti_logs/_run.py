@@ -194,7 +194,8 @@ class Run:
         if rank is not None:
             findings = [f for f in findings if f.rank == rank]
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
-        return Explanation(inputs, tuple(findings), unparsed, self.problems)
+        while_reading = [f"{s.name}: {problem}" for s in self.sources for problem in s.problems]
+        return Explanation(inputs, tuple(findings), unparsed, (*self.problems, *while_reading))
 
     def timeline(self) -> pl.DataFrame:
         """Return the launches in program order, one row a launch.
