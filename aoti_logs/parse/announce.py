@@ -25,8 +25,10 @@ class Announcer:
 
     def __init__(self, data: bytes | mmap.mmap, literals: Iterable[bytes]) -> None:
         self._data = data
-        self._literals = tuple(dict.fromkeys(literals))
-        self._overlap = max(map(len, self._literals))
+        words = tuple(dict.fromkeys(literals))
+        self._at_start = tuple(word for word in words if word[:1] == b"\n")
+        self._anywhere = tuple(word for word in words if word[:1] != b"\n")
+        self._overlap = max(map(len, words))
         self._block = b""
         self._low = self._high = 0
         self._heap: list[tuple[int, bytes]] = []
@@ -35,11 +37,10 @@ class Announcer:
         before = bytes(self._data[low - 1 : low]) if low else b"\n"
         self._block = before + bytes(self._data[low : high + self._overlap])
         self._low, self._high = low, high
-        self._heap = []
-        for literal in self._literals:
-            at = self._find(literal, low)
-            if at >= 0:
-                self._heap.append((at, literal))
+        find, base = self._block.find, low - 1
+        heap = [(base + at, word) for word in self._anywhere if (at := find(word, 1)) > 0]
+        heap += [(low + at, word) for word in self._at_start if (at := find(word)) >= 0]
+        self._heap = [place for place in heap if place[0] < high]
         heapq.heapify(self._heap)
 
     def _find(self, literal: bytes, at: int) -> int:

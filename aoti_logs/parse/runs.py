@@ -99,12 +99,12 @@ class Runs:
             chunk = bytes(self.log.data[at : at + self._size])
             end = self._known_lines(at, chunk) if self._known and self._forgotten < _MANY else at
             if end == at:
-                end = self._cut(at, chunk[: 1 << 13] if self._forgotten < _MANY else chunk)
-            if end == at:
-                break
+                chunk = chunk if self._forgotten >= _MANY else chunk[: 1 << 13]
+                end = self._cut(at, chunk)
             done, at = end - at, end
-            if chunk.find(b"\n", done) >= 0 and len(chunk) - done > 1 << 13:
-                self._size = max(done + (done >> 2), _SMALLEST)  # runs of a log tend to be of one length
+            if not done or chunk.find(b"\n", done) >= 0:
+                # Something else follows. Runs of a log tend to be of one length.
+                self._size = max(done + (done >> 2), _SMALLEST)
                 break
             self._size = min(self._size * 2, _LARGEST)
         return at
@@ -113,7 +113,7 @@ class Runs:
         """Count lines of the known kinds by their ends alone; return where they end."""
         rows = self._one_kind(chunk)
         shapes = {next(reversed(self._known)): rows} if rows else self._several_kinds(chunk)
-        if not shapes or not all(_numeric(rows) for rows in shapes.values()):
+        if not shapes or self._mixed(shapes) or not all(_numeric(rows) for rows in shapes.values()):
             return start
         end = start
         for (before, after), rows in shapes.items():
@@ -132,7 +132,8 @@ class Runs:
         rows = [line[low:high] for line in chunk[:end].split(b"\n")]
         rows.pop()
         # One comparison tells that every line begins and ends as it should.
-        if len(rows) < _ALONE or chunk[:end] != head + (between + head).join(rows) + between:
+        more = len(rows) < _ALONE and _BLOCK in chunk[end : chunk.find(b"\n", end) + 1]
+        if not rows or more or chunk[:end] != head + (between + head).join(rows) + between:
             return []
         return rows
 
@@ -173,7 +174,11 @@ class Runs:
             pieces.append(line)
         if not pieces:
             return start
-        if len(shapes) > _MANY or not all(self._plain(shape, rows) for shape, rows in shapes.items()):
+        if (
+            len(shapes) > _MANY
+            or self._mixed(shapes)
+            or not all(self._plain(shape, rows) for shape, rows in shapes.items())
+        ):
             return self._one_by_one(start, pieces)
         for shape in shapes:
             self._known.pop(shape, None)
@@ -203,6 +208,10 @@ class Runs:
             tally.pairs.update(dict.fromkeys(rows))
             tally.seen(start, end)
         self.log.claims.add(start, end, "assertion")
+
+    def _mixed(self, shapes: dict[Shape, list[bytes]]) -> bool:
+        """Tell whether one assertion has several shapes here: its numbers would be out of order."""
+        return len(shapes) > 1 and len({self.printed(*shape) for shape in shapes}) < len(shapes)
 
     def _plain(self, shape: Shape, rows: list[bytes]) -> bool:
         """Tell whether lines of a shape hold one assertion and nothing else."""

@@ -39,7 +39,7 @@ def read_storm(log: Log, tallies: Tallies) -> None:
         if _ANCHOR.match(data, hit) is None:
             at = hit + 1
             continue
-        end = runs.run(start) or start
+        end = runs.run(start) if data[hit : hit + 5] == b"block" else start
         at = end if end > start else _slow(log, tallies, max(start, hit - _WINDOW), hit, same)
 
 
@@ -49,11 +49,12 @@ def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[bytes, Pr
     `same` remembers whole lines: the HIP form has no numbers, its lines are all equal.
     """
     data = log.data
-    ends = _line_ends(log, hit)
-    line = bytes(data[start : ends[0]])
+    line = bytes(data[start : hit + _WINDOW])
+    line = line[: line.find(b"\n", hit - start) + 1]
     if line in same:
-        tallies.count(log, same[line], (start, ends[0]), None, glued=False)
-        return ends[0]
+        tallies.count(log, same[line], (start, start + len(line)), None, glued=False)
+        return start + len(line)
+    ends = _line_ends(log, hit)
     window = bytes(data[start : ends[-1]]).replace(b"\r", b"").replace(b"\n", b"")
     if b"ssertion" not in window or b"failed" not in window:
         return hit + 1
