@@ -7,6 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A machine that does other work, too, must not fail a property; in continuous integration the examples are the same
+# every time, so that a failure there is about the change.
+settings.register_profile("repository", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+settings.load_profile("repository")
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
