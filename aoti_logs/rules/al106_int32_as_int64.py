@@ -65,7 +65,7 @@ def _of(case: IndexCase, tensor: Tensor) -> Verdict | None:
             return None
         return Verdict(
             "AL106",
-            f"{tensor_name(tensor)} was given as {dump.dtype} and is read as int64",
+            f"{tensor_name(tensor)} was given as {_torch_name(dump.dtype)} and is read as int64",
             weakest(case.strength, Confidence.PROVEN),
             (f"{tensor.arg} was printed with dtype {dump.dtype} ({dump.span.place})",),
             fixes=fixes,
@@ -77,6 +77,20 @@ def _of(case: IndexCase, tensor: Tensor) -> Verdict | None:
         decide.insert(0, "AOTI_RUNTIME_CHECK_INPUTS=1 names the dtype that was given")
     title = f"{tensor_name(tensor)} may have been given as int32 and read as int64"
     return Verdict("AL106", title, Confidence.POSSIBLE, because, tuple(decide), fixes)
+
+
+_C_NAMES = {
+    "int": "int32",
+    "short int": "int16",
+    "short": "int16",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+}
+
+
+def _torch_name(dtype: str | None) -> str:
+    """Return torch's name of a dtype that the value printer prints by its C++ name."""
+    return _C_NAMES.get(dtype or "", dtype or "another dtype")
 
 
 def _expected_dtype(case: IndexCase, tensor: Tensor) -> str | None:

@@ -3,7 +3,8 @@
 ## What it says
 The evidence speaks against the data: the printed values of the index all lie inside the bound, or
 the check allows fewer rows than the indexed tensor has (`0 <= tmp4 < (-1) + ks0` before a tensor of
-`ks0` rows), so that a legal last row is refused.
+`ks0` rows). For a slice such as `table[:-1]` that is right; where the model has no slice, a legal last
+row is refused.
 
 ## Why it matters
 Value-range analysis in the compiler has had such bugs (pytorch issue 186536). Searching the data is
@@ -53,7 +54,9 @@ def judge(case: IndexCase) -> Verdict | None:
         return Verdict("AL108", title, Confidence.POSSIBLE, because, decide)
     shorter = _shorter_than_rows(case)
     if shorter is not None:
-        title = f"the check allows fewer rows than {indexed_name(case)} has"
+        title = (
+            f"the check allows fewer rows than {indexed_name(case)} has: right for a slice of it, else wrong"
+        )
         return Verdict("AL108", title, Confidence.POSSIBLE, (shorter,), decide)
     return None
 

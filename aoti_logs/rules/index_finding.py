@@ -30,7 +30,7 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
     sure = [v for v in verdicts if v.confidence in {Confidence.PROVEN, Confidence.LIKELY}]
     if sure:
         # What a number proves is not put in doubt by what would be possible without it.
-        verdicts = sure + [v for v in verdicts if v.code == "AL108" and v not in sure]
+        verdicts = sure
     lead = verdicts[0] if verdicts else _fallback(case)
     kind = "cpu_kernel_index_assert" if case.assertion.form is AssertionForm.CPU else "triton_index_assert"
     facts = facts_of(case, events)

@@ -26,6 +26,9 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
         return None
     _, highest = extremes(case)
     size = bound.known
+    if size == 0:
+        # No index fits an empty tensor; that is what failed, not the index.
+        return None
     source = main_index(case)
     fixes = (f"check or clamp the index against {rows_name(case)} before the call",)
     if highest is not None and size is not None:
@@ -44,8 +47,6 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
                 ),
                 fixes=fixes,
             )
-    if size == 0:
-        return None
     decide = [print_hint(f"the largest value of {_printable(case)}")]
     if size is None and bound.terms:
         decide.append(
