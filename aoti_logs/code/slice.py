@@ -195,24 +195,24 @@ def _backward(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> tup
         if not isinstance(expr, Name):
             todo.extend((part, position, line, around) for part in _data_parts(expr))
             continue
-        found = scope.definition(expr.id, position, around)
-        if found is None:
-            kind = _leaf(scope, expr.id)
+        definitions = scope.definitions(expr.id, position, around)
+        if not definitions:
+            kind = _leaf(scope, expr.id, position, around)
             origins.setdefault((kind, expr.id, ""), Origin(kind, expr.id, line))
-            continue
-        if (expr.id, found[0]) in seen:
-            continue
-        seen.add((expr.id, found[0]))
-        lines.add(found[1].line)
-        if _is_lane(found[1].value) or _lane_of(scope, expr.id, found):
-            origins.setdefault(("loop", expr.id, ""), Origin("loop", expr.id, found[1].line))
-            continue
-        todo.append((found[1].value, found[0], found[1].line, inner(found[1])))
+        for begun, assign in definitions:
+            if (expr.id, begun) in seen:
+                continue
+            seen.add((expr.id, begun))
+            lines.add(assign.line)
+            if _is_lane(assign.value) or _lane_of(scope, expr.id, (begun, assign)):
+                origins.setdefault(("loop", expr.id, ""), Origin("loop", expr.id, assign.line))
+            else:
+                todo.append((assign.value, begun, assign.line, inner(assign)))
     return lines, sorted(origins.values(), key=lambda o: (o.kind != "load", o.line))
 
 
-def _leaf(scope: Scope, name: str) -> str:
-    if name in scope.loops:
+def _leaf(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> str:
+    if scope.loop(name, at, block) is not None:
         return "loop"
     if scope.body.param(name) is not None:
         return "param"
@@ -231,16 +231,22 @@ def _lane_of(scope: Scope, name: str, found: tuple[int, Assign]) -> bool:
     if not _INDEX.match(name) or any(isinstance(n, Load) for n in walk(found[1].value)):
         return False
     parts = names(found[1].value)
+    block = inner(found[1])
     return bool(parts) and all(
-        _INDEX.match(p) or scope.body.param(p) is not None or p.isupper() or p in scope.loops for p in parts
+        _INDEX.match(p)
+        or scope.body.param(p) is not None
+        or p.isupper()
+        or scope.loop(p, found[0], block) is not None
+        for p in parts
     )
 
 
 def _accesses(scope: Scope, group: dict[str, int], at: int, check: Check) -> list[Access]:
     """Return what is addressed with the checked value after the check, nearest first."""
     found: list[Access] = []
+    addresses = _Addresses(scope, group)
     for position, statement in enumerate(scope.body.statements[at + 1 :], at + 1):
-        block = statement.scope
+        block = inner(statement) if isinstance(statement, Assign) else statement.scope
         if block[: len(check.scope)] != check.scope and check.scope[: len(block)] != block:
             continue
         candidates: list[tuple[str, Expr, bool]] = []
@@ -253,7 +259,7 @@ def _accesses(scope: Scope, group: dict[str, int], at: int, check: Check) -> lis
             continue
         candidates += [(n.ptr, n.index, False) for n in reads if isinstance(n, Load)]
         for ptr, index, write in candidates:
-            linear = _linear(scope, index, group, position, block)
+            linear = addresses.factor(index, position, block)
             if linear is not None:
                 pointer = pointer_of(scope, ptr, position, block)
                 factor = None if isinstance(linear, Num) and linear.value == 0 else linear
@@ -261,45 +267,54 @@ def _accesses(scope: Scope, group: dict[str, int], at: int, check: Check) -> lis
     return found
 
 
-def _linear(
-    scope: Scope, index: Expr, group: dict[str, int], at: int, block: tuple[int, ...], depth: int = 0
-) -> Expr | None:
-    """Return the factor of the value in an address; Num(0) when it is there but not linear;
-    None when the address does not use it. Selects are not looked through: what lies behind one
-    is another value (an index before its wrap-around).
-    """
-    if depth > 60:
-        return None
-    index = unwrap(index)
-    match index:
-        case Name(id=name):
-            if group.get(name) == scope.position(name, at, block):
-                return Num(1)
-            found = scope.definition(name, at, block)
-            if found is None or found[0] >= at or as_select(unwrap(found[1].value)) is not None:
+class _Addresses:
+    """How addresses use one value; each definition is looked at once, however often it is used."""
+
+    def __init__(self, scope: Scope, group: dict[str, int]) -> None:
+        self.scope = scope
+        self.group = group
+        self._known: dict[tuple[str, int], Expr | None] = {}
+
+    def factor(self, index: Expr, at: int, block: tuple[int, ...], depth: int = 0) -> Expr | None:
+        """Return the factor of the value in an address; Num(0) when it is there but not linear;
+        None when the address does not use it. Selects are not looked through: what lies behind one
+        is another value (an index before its wrap-around).
+        """
+        if depth > 60:
+            return None
+        index = unwrap(index)
+        match index:
+            case Name(id=name):
+                return self._name(name, at, block, depth)
+            case Item(base=base):
+                return self.factor(base, at, block, depth + 1)
+            case Op(op="+" | "-", args=args):
+                parts = [self.factor(a, at, block, depth + 1) for a in args]
+                used = [p for p in parts if p is not None]
+                return used[0] if len(used) == 1 else (Num(0) if used else None)
+            case Op(op="*", args=(left, right)):
+                for one, other in ((left, right), (right, left)):
+                    part = self.factor(one, at, block, depth + 1)
+                    if part is not None:
+                        return other if isinstance(part, Num) and part.value == 1 else Op("*", (part, other))
                 return None
-            return _linear(scope, found[1].value, group, found[0], inner(found[1]), depth + 1)
-        case Item(base=base):
-            return _linear(scope, base, group, at, block, depth + 1)
-        case Op(op="+" | "-", args=args):
-            parts = [_linear(scope, a, group, at, block, depth + 1) for a in args]
-            used = [p for p in parts if p is not None]
-            return used[0] if len(used) == 1 else (Num(0) if used else None)
-        case Op(op="*", args=(left, right)):
-            for one, other in ((left, right), (right, left)):
-                part = _linear(scope, one, group, at, block, depth + 1)
-                if part is not None:
-                    return other if isinstance(part, Num) and part.value == 1 else Op("*", (part, other))
+            case Load() | Num():
+                return None
+            case _:
+                parts = [self.factor(c, at, block, depth + 1) for c in children(index)]
+                return Num(0) if any(p is not None for p in parts) else None
+
+    def _name(self, name: str, at: int, block: tuple[int, ...], depth: int) -> Expr | None:
+        found = self.scope.definition(name, at, block)
+        begun = -1 if found is None else found[0]
+        if self.group.get(name) == begun:
+            return Num(1)
+        if found is None or begun >= at or as_select(unwrap(found[1].value)) is not None:
             return None
-        case Load() | Num():
-            return None
-        case _:
-            used = [
-                p
-                for c in children(index)
-                if (p := _linear(scope, c, group, at, block, depth + 1)) is not None
-            ]
-            return Num(0) if used else None
+        if (name, begun) not in self._known:
+            self._known[name, begun] = None
+            self._known[name, begun] = self.factor(found[1].value, begun, inner(found[1]), depth + 1)
+        return self._known[name, begun]
 
 
 def _direct(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> Load | None:
@@ -311,11 +326,12 @@ def _direct(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> Load 
 
 def _extent(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr | None:
     """Return how far a loop variable runs: the loop's end, or the `numel` behind a Triton index."""
-    if name in scope.loops:
-        return scope.loops[name].stop
+    loop = scope.loop(name, at, block)
+    if loop is not None:
+        return loop.stop
     prefix = name.removesuffix("index")
     if name.endswith("index") and scope.body.param(prefix + "numel") is not None:
-        return _numel(scope, prefix + "numel")
+        return _numel(scope, prefix + "numel", at, block)
     found = scope.definition(name, at, block)
     if found is None:
         return None
@@ -325,21 +341,23 @@ def _extent(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr | 
     match value:
         case Op(op="%", args=(_, right)):
             return right
-        case Op(op="//", args=(Name(id=base), right)) if base.endswith("index"):
-            total = base.removesuffix("index") + "numel"
-            return Op("//", (_numel(scope, total), right))
-        case Call(func=func, args=(_, right)) if func.endswith("div_floor_integer"):
-            return right
+        case Op(op="//", args=(Name(id=base), right)):
+            pass
+        case Call(func=func, args=(base_expr, right)) if func.endswith("div_floor_integer"):
+            base_expr = unwrap(base_expr)
+            if not isinstance(base_expr, Name):
+                return None
+            base = base_expr.id
         case _:
             return None
+    whole = _extent(scope, base, found[0], inner(found[1]))
+    return None if whole is None else Op("//", (whole, unwrap(right)))
 
 
-def _numel(scope: Scope, name: str) -> Expr:
+def _numel(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr:
     """Return a numel, as the number that the body sets it to when it is static (`xnumel = 16`)."""
-    for _, assign in scope.by_target.get(name, ()):
-        if isinstance(assign.value, Num):
-            return assign.value
-    return Name(name)
+    found = scope.definition(name, at, block)
+    return found[1].value if found is not None and isinstance(found[1].value, Num) else Name(name)
 
 
 def _shown(scope: Scope, expr: Expr, at: int, block: tuple[int, ...], depth: int = 0) -> Expr:

@@ -16,25 +16,56 @@ _MAX_STEPS = 400
 
 
 class Scope:
-    """Definitions of a body that are visible from one statement."""
+    """Definitions of a body that are visible from one statement.
+
+    A name may have several at once: one from before a loop and one from the round before, one from
+    each branch of an `if`. Then it has no single value, and nothing is concluded from one of them.
+    """
 
     def __init__(self, body: Body) -> None:
         self.body = body
         self.by_target: dict[str, list[tuple[int, Assign]]] = {}
-        self.loops: dict[str, Loop] = {}
+        self._loops: dict[str, list[tuple[int, Loop]]] = {}
+        self._rounds: set[tuple[int, ...]] = set()
         for position, statement in enumerate(body.statements):
             if isinstance(statement, Assign):
                 self.by_target.setdefault(statement.target, []).append((position, statement))
             elif isinstance(statement, Loop):
-                self.loops.setdefault(statement.var, statement)
+                self._loops.setdefault(statement.var, []).append((position, statement))
+                self._rounds.add(statement.scope)
+
+    def loop(self, name: str, before: int, scope: tuple[int, ...]) -> Loop | None:
+        """Return the loop of that variable around a position; loops one after the other share names."""
+        around = [
+            loop
+            for position, loop in self._loops.get(name, ())
+            if position < before and scope[: len(loop.scope)] == loop.scope
+        ]
+        return around[-1] if around else None
+
+    def definitions(self, name: str, before: int, scope: tuple[int, ...]) -> list[tuple[int, Assign]]:
+        """Return every assignment that can have given the name its value at a position."""
+        seen = [d for d in self.by_target.get(name, ()) if scope[: len(d[1].scope)] == d[1].scope]
+        found: list[tuple[int, Assign]] = []
+        for definition in reversed([d for d in seen if d[0] < before]):
+            found.append(definition)
+            block = inner(definition[1])
+            if scope[: len(block)] == block:
+                break
+        later = [d for d in seen if d[0] >= before and self._again(inner(d[1]), scope)]
+        return found + later[-1:]
+
+    def _again(self, block: tuple[int, ...], scope: tuple[int, ...]) -> bool:
+        """Tell whether an assignment in one block reaches another in the next round of a loop."""
+        shared = 0
+        while shared < min(len(block), len(scope)) and block[shared] == scope[shared]:
+            shared += 1
+        return any(block[:n] in self._rounds for n in range(1, shared + 1))
 
     def definition(self, name: str, before: int, scope: tuple[int, ...]) -> tuple[int, Assign] | None:
-        """Return the assignment that a name has at a position: the last one before it whose block
-        is around it; in a loop one that comes later when there is none before.
-        """
-        seen = [d for d in self.by_target.get(name, ()) if scope[: len(d[1].scope)] == d[1].scope]
-        earlier = [d for d in seen if d[0] < before]
-        return earlier[-1] if earlier else (seen[0] if seen else None)
+        """Return the one assignment that a name has at a position; None when there is none or several."""
+        found = self.definitions(name, before, scope)
+        return found[0] if len(found) == 1 else None
 
     def position(self, name: str, before: int, scope: tuple[int, ...]) -> int:
         """Return where the name's value was assigned; -1 for a parameter or an unknown name."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.body import Assign, Body, Check, Loop, Param, Statement, Store
@@ -211,10 +212,22 @@ class _Reader:
         self.first_line = first_line
         self.statements: list[Statement] = []
         self.unread: list[tuple[int, str]] = []
+        self._path: tuple[int, ...] = ()
+        self._blocks = 0
 
     def block(self, body: Sequence[ast.stmt]) -> None:
         for node in body:
             self.statement(node)
+
+    def nested(self, body: Sequence[ast.stmt], loop: Loop | None = None) -> None:
+        """Read a block of its own: the body of a loop or a branch."""
+        outer = self._path
+        self._blocks += 1
+        self._path = (*outer, self._blocks)
+        if loop is not None:
+            self.statements.append(replace(loop, scope=self._path))
+        self.block(body)
+        self._path = outer
 
     def statement(self, node: ast.stmt) -> None:
         line = self.first_line + node.lineno - 1
@@ -224,36 +237,39 @@ class _Reader:
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self.assign(target, to_expr(value), line)
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                self.statements.append(
-                    Assign(name, Op(_BINARY[type(op)], (Name(name), to_expr(value))), line)
-                )
+                self.set(name, Op(_BINARY[type(op)], (Name(name), to_expr(value))), line)
             case ast.Expr(value=ast.Call() as call):
                 self.call(call, line)
             case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Return():
                 pass
             case ast.For(target=ast.Name(id=name), iter=ast.Call(args=args), body=body):
-                bounds = [to_expr(a) for a in args]
+                bounds = [to_expr(a) for a in args] or [Name("?")]
                 start, stop = (Num(0), bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
-                self.statements.append(Loop(name, start, stop, line))
-                self.block(body)
-            case ast.While(body=body) | ast.With(body=body):
+                self.nested(body, Loop(name, start, stop, line))
+            case ast.While(body=body):
+                self.nested(body, Loop("", Num(0), None, line))
+            case ast.With(body=body):
                 self.block(body)
             case ast.If(body=body, orelse=orelse):
-                self.block(body)
-                self.block(orelse)
+                self.nested(body)
+                self.nested(orelse)
             case _:
                 self.unread.append((line, ast.unparse(node).splitlines()[0]))
 
     def assign(self, target: ast.expr, value: Expr, line: int) -> None:
         match target:
             case ast.Name(id=name):
-                self.statements.append(Assign(name, value, line))
+                self.set(name, value, line)
             case ast.Tuple(elts=elts):
                 for n, element in enumerate(elts):
                     part = value if len(elts) == 1 else Item(value, Num(n))
                     self.assign(element, part, line)
             case _:
                 self.unread.append((line, f"{ast.unparse(target)} = {value}"))
+
+    def set(self, name: str, value: Expr, line: int) -> None:
+        """Add an assignment: visible everywhere after it, though it stands in a block."""
+        self.statements.append(Assign(name, value, line, (), self._path))
 
     def call(self, node: ast.Call, line: int) -> None:
         expr = to_expr(node)
@@ -263,14 +279,14 @@ class _Reader:
             self.check(node, expr, line)
         elif expr.func == "tl.store" and len(expr.args) > 1:
             ptr, index = split_pointer(expr.args[0])
-            self.statements.append(Store(ptr, index, expr.args[1], line))
+            self.statements.append(Store(ptr, index, expr.args[1], line, scope=self._path))
         elif expr.func.startswith("tl.atomic_") and len(expr.args) > 1:
             ptr, index = split_pointer(expr.args[0])
-            self.statements.append(Store(ptr, index, expr.args[1], line, atomic=True))
+            self.statements.append(Store(ptr, index, expr.args[1], line, atomic=True, scope=self._path))
         elif expr.func == ".store" and len(expr.args) > 2:
             # Tensor descriptors: `desc.store([offsets], value)`.
             ptr = str(expr.args[0])
-            self.statements.append(Store(ptr, expr.args[1], expr.args[2], line))
+            self.statements.append(Store(ptr, expr.args[1], expr.args[2], line, scope=self._path))
         elif expr.func not in {"tl.debug_barrier", "tl.device_print", "tl.static_print"}:
             self.unread.append((line, str(expr)))
 
@@ -283,4 +299,4 @@ class _Reader:
             excuse = condition.args[1]
             if isinstance(excuse, Op) and excuse.op == "~":
                 condition, mask = condition.args[0], excuse.args[0]
-        self.statements.append(Check(message, condition, line, mask))
+        self.statements.append(Check(message, condition, line, mask, self._path))
