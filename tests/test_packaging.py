@@ -46,7 +46,7 @@ def test_command_is_installed():
 def test_help_names_every_command():
     code = "import sys, aoti_logs.cli; sys.argv = ['aoti-logs', '--help']; aoti_logs.cli.main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    for verb in ("explain", "tables", "show", "export", "timeline", "rules", "settings", "doctor", "report"):
+    for verb in ("explain", "tables", "show", "timeline", "rules"):
         assert verb in done.stdout
 
 

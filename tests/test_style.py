@@ -17,6 +17,17 @@ MACHINE_PATHS = re.compile(
 INVENTED = ("/home/user/", "/home/me/", "/Users/me/", "/home/alice/")
 RECORDED = ("fixtures/", "tests/golden/")
 
+ROOMS = ("errors", "_grammar", "sources", "records", "parse", "explain", "code", "rules", "render")
+# (module, room that it looks into although it stands to its right): reason
+BACKWARDS = {
+    ("sources/kinds.py", "records"): "a trace is told by the form of its record heads, which records knows",
+    (
+        "records/trace.py",
+        "parse",
+    ): "`Unparsed` is one type for traces and logs, and stands with the other events",
+    ("explain.py", "render"): "str() and a notebook show an explanation; imported when they do",
+}
+
 
 def tracked() -> list[Path]:
     done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -61,3 +72,21 @@ def test_generated_pages_are_up_to_date():
 def test_links_between_pages_lead_somewhere(path):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text())
     assert not [link for link in links if not (path.parent / link).exists()]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_data_flows_one_way(room):
+    package = ROOT / "aoti_logs"
+    files = (
+        [package / f"{room}.py"]
+        if (package / f"{room}.py").exists()
+        else sorted((package / room).rglob("*.py"))
+    )
+    wrong = []
+    for path in files:
+        module = path.relative_to(package).as_posix()
+        for used in re.findall(r"^\s*from aoti_logs(?:\.(\w+)[\w.]*)? import", path.read_text(), re.M):
+            if used in ROOMS[: ROOMS.index(room) + 1] or (module, used) in BACKWARDS:
+                continue
+            wrong.append(f"{module} imports {used}")
+    assert not wrong
