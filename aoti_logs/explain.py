@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.sources.name import readable
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from aoti_logs.sources.source import Place
 
@@ -167,10 +170,15 @@ class Finding:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
+    """Return a value as JSON has it: integers beyond 64 bit and text that is not Unicode become readable text."""
+    if isinstance(value, Mapping):
+        return {_plain(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value) if value.bit_length() < 10_000 else f"{value:#x}"  # str() has a limit of digits
     return value
 
 
@@ -205,13 +213,16 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the versioned contract that `docs/explanation.schema.json` describes."""
-        return {
-            "schema": SCHEMA,
-            "inputs": list(self.inputs),
-            "findings": [f.to_dict() for f in self.findings],
-            "unparsed": dict(self.unparsed),
-            "problems": list(self.problems),
-        }
+        found: dict[str, Any] = _plain(
+            {
+                "schema": SCHEMA,
+                "inputs": self.inputs,
+                "findings": [f.to_dict() for f in self.findings],
+                "unparsed": self.unparsed,
+                "problems": self.problems,
+            }
+        )
+        return found
 
 
 def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _SCALAR_CAST = re.compile(
 )
 _TAIL = re.compile(r"\.(?:data_ptr|get|release|data|cbegin)(?:<[^()]*>)?\(\)$")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?:[uUlLfF]*)")
+_NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d{1,64}(?:\.\d*)?(?:[eE][-+]?\d+)?)(?:[uUlLfF]*)")
 _VIEWS = frozenset(
     {
         "wrap_with_raii_handle_if_needed",

@@ -24,17 +24,19 @@ _DECLARATION = re.compile(
 )
 _NOT_TYPES = frozenset({"return", "throw", "delete", "new", "else", "goto", "case", "using", "typedef"})
 _ASSIGNMENT = re.compile(r"(?P<target>[A-Za-z_][\w.\->\[\]]*)\s*=(?!=)\s*(?P<value>.*)", re.DOTALL)
-_SIZE_OF = re.compile(r"(?P<tensor>\w+?)_(?P<what>size|stride)\[(?P<dim>\d+)\]")
-_SIZE_CALL = re.compile(r"(?P<tensor>\w+)\.(?P<what>size|stride|sizes\(\)\.at|sym_size)\((?P<dim>\d+)\)")
-_INPUT = re.compile(r"(?:std::move\()?inputs\[(\d+)\]\)?|std::get<(\d+)>\(inputs\)|.*\(c_inputs\[(\d+)\]\)")
-_CONSTANT = re.compile(r"\*?(?:tensor_handle_to_tensor_pointer\()?constants_->at\((\d+)\)\)?")
+_SIZE_OF = re.compile(r"(?P<tensor>\w+?)_(?P<what>size|stride)\[(?P<dim>\d{1,9})\]")
+_SIZE_CALL = re.compile(r"(?P<tensor>\w+)\.(?P<what>size|stride|sizes\(\)\.at|sym_size)\((?P<dim>\d{1,9})\)")
+_INPUT = re.compile(
+    r"(?:std::move\()?inputs\[(\d{1,9})\]\)?|std::get<(\d{1,9})>\(inputs\)|.*\(c_inputs\[(\d{1,9})\]\)"
+)
+_CONSTANT = re.compile(r"\*?(?:tensor_handle_to_tensor_pointer\()?constants_->at\((\d{1,9})\)\)?")
 _INTEGER_TYPES = frozenset(
     {"int64_t", "int32_t", "long", "int", "double", "float", "bool", "auto", "uint32_t", "size_t"}
 )
-_HANDLES = re.compile(r"// \[Provenance debug handles\] (?P<kernel>.*):(?P<handle>\d+)\s*$")
+_HANDLES = re.compile(r"// \[Provenance debug handles\] (?P<kernel>.*):(?P<handle>\d{1,18})\s*$")
 _NODES = re.compile(r"// (?:Topologically Sorted |Unsorted )?Source Nodes: \[(?P<nodes>[^\]]*)\]")
 _ASSERT = re.compile(r"throw std::runtime_error\(\"(?P<message>(?:[^\"\\]|\\.)*)\"")
-_OUTPUT = re.compile(r"output_handles\[(\d+)\]")
+_OUTPUT = re.compile(r"output_handles\[(\d{1,9})\]")
 _GATE = "_check_aoti_runtime_check_inputs_env"
 _BLOCK = re.compile(r"(?:else\b|if\b|while\b|for\b|do\b|switch\b|try\b|catch\b)")
 _SHORT_IF = re.compile(r"if \(.{1,400}\)\s*(?:break|continue|return)$", re.DOTALL)

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 CONSTRUCTOR = re.compile(rb"(\w+)::\1\(std::shared_ptr<ConstantMap>")
 """Where the constructor of the model class starts."""
-CHECK_FUNCTION = re.compile(rb"AOTI_NOINLINE static void (?:check_input_(\d+)|__check_inputs_outputs)\(")
+CHECK_FUNCTION = re.compile(rb"AOTI_NOINLINE static void (?:check_input_(\d{1,9})|__check_inputs_outputs)\(")
 """Where a function of input checks starts."""
 GATE = b"_check_aoti_runtime_check_inputs_env"
 """Name of the function that asks whether AOTI_RUNTIME_CHECK_INPUTS is set."""
 
-_INPUT = re.compile(rb'inputs_info_\[(\d+)\]\.name = "([^"\n]*)";')
-_CONSTANT = re.compile(rb"constants_info_\[(\d+)\]\.(name|dtype|shape|original_fqn) = ([^\n]*);")
+_INPUT = re.compile(rb'inputs_info_\[(\d{1,9})\]\.name = "([^"\n]*)";')
+_CONSTANT = re.compile(rb"constants_info_\[(\d{1,9})\]\.(name|dtype|shape|original_fqn) = ([^\n]*);")
 _TENSOR = re.compile(
-    r"(?:ConstantHandle|auto|AtenTensorHandle)&? (\w+) = .*\b(input|output)_handles\[(\d+)\]"
+    r"(?:ConstantHandle|auto|AtenTensorHandle)&? (\w+) = .*\b(input|output)_handles\[(\d{1,9})\]"
 )
 _COMPARE = re.compile(
-    r"if \((?:(?P<static>-?\d+)L{0,2} != (?P<tensor>\w+?)_(?P<what>size|stride)\[(?P<dim>\d+)\]"
-    r"|(?P<tensor2>\w+?)_size\[(?P<dim2>\d+)\] (?P<op>[<>]) (?P<bound>-?\d+)L{0,2})\)"
+    r"if \((?:(?P<static>-?\d{1,64})L{0,2} != (?P<tensor>\w+?)_(?P<what>size|stride)\[(?P<dim>\d{1,9})\]"
+    r"|(?P<tensor2>\w+?)_size\[(?P<dim2>\d{1,9})\] (?P<op>[<>]) (?P<bound>-?\d{1,64})L{0,2})\)"
 )
 _DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = (?:aoti_torch_dtype_|cached_torch_dtype_)(\w+)")
 _DEVICE = re.compile(r"int32_t (\w+)_expected_device_type = (\d+);")
@@ -101,8 +101,9 @@ def aten_dtype(text: str) -> str:
 
 
 def _shape(text: str) -> tuple[int, ...] | None:
-    numbers = re.findall(r"-?\d+", text)
-    return tuple(map(int, numbers)) if re.fullmatch(r"\{[-\d, L]*\}", text.strip()) else None
+    if re.fullmatch(r"\{[-\d, L]*\}", text.strip()) is None or re.search(r"\d{20}", text):
+        return None
+    return tuple(map(int, re.findall(r"-?\d+", text)))
 
 
 def checks(source: Source) -> Iterator[InputCheck]:

@@ -20,7 +20,7 @@ from aoti_logs.code.wrapper_python_text import VIEWS, Function, core, dotted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMENT_HANDLE = re.compile(r"\s*# \[Provenance debug handles\] .*:(\d+)\s*$")
+_COMMENT_HANDLE = re.compile(r"\s*# \[Provenance debug handles\] .*:(\d{1,18})\s*$")
 _COMMENT_NODES = re.compile(r"\s*# (?:Topologically Sorted |Unsorted )?Source Nodes: \[([^\]]*)\]")
 _NO_MEANING = re.compile(
     r"(?:args|\w+_args|\w+)\.(?:clear|append|extend|set_device|wait_stream|synchronize|record|wait_event|contiguous_)$"

@@ -22,7 +22,8 @@ KEEP = 1024
 _PART = 100_000  # pairs taken apart at a time
 
 INDEX_CHECK = "index out of bounds: "
-_LITERAL = re.compile(r"\(?([+-]?\d+)[uUlL]{0,3}\)?")
+# No size has 64 digits; Python refuses to read numbers of some thousands.
+_LITERAL = re.compile(r"\(?([+-]?\d{1,64})[uUlL]{0,3}\)?")
 _MEMORY_SPACES = {
     "tl",
     "tl.int64",

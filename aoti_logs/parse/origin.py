@@ -158,7 +158,7 @@ def _origin(path: _Path) -> Origin | None:
         case [("attribute", "size" | "stride" as measure), ("call", ""), ("item", index)]:
             if not index.isdecimal():
                 return None
-            kind, dim = measure, int(index)
+            kind, dim = measure, int(index[:18])
             del steps[-3:]
     match steps[-2:]:
         case [("attribute", "storage_offset"), ("call", "")]:

@@ -9,6 +9,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from aoti_logs.sources.name import readable
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -74,7 +76,7 @@ class Source:
 
     Args:
         name: how a person finds it, relative to what they passed in; a member of an
-            archive is `archive!member`.
+            archive is `archive!member`. Bytes that are not UTF-8 are escaped.
         kind: what it is.
         read: gives the bytes (a mapped file stays mapped); called once, when first needed.
         parent: the source that holds this one (archive, trace, log), if any.
@@ -106,7 +108,7 @@ class Source:
         filename: str = "",
         path: Path | None = None,
     ) -> None:
-        self.name = name
+        self.name = readable(name)
         self.kind = kind
         self.parent = parent
         self.parent_lines = parent_lines
