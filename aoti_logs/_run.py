@@ -191,11 +191,15 @@ class Run:
             findings += explain_log(source, events, self.evidence)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
+        problems = self.problems
         if rank is not None:
-            findings = [f for f in findings if f.rank == rank]
+            others = [f for f in findings if f.rank not in {rank, None}]
+            findings = [f for f in findings if f.rank in {rank, None}]
+            if others:
+                problems = (*problems, f"{len(others)} findings of other ranks than {rank} are not shown")
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.sources for problem in s.problems]
-        return Explanation(inputs, tuple(findings), unparsed, (*self.problems, *while_reading))
+        return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading))
 
     def timeline(self) -> pl.DataFrame:
         """Return the launches in program order, one row a launch.

@@ -1,5 +1,6 @@
 """Triton bodies: statements, loads, stores and checks in program order."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,6 +77,17 @@ def test_loops_tuples_and_atomics_are_read():
     )
     assert [type(s) for s in body.statements] == [Loop, Assign, Assign, Assign, Store]
     assert body.statements[-1].atomic and not body.unread
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["i in values():", "i in tl.range():", "i in (1, 2):", "i, j in range(4):", "i in range(n, 0, -1):"],
+)
+def test_a_loop_that_does_not_count_upwards_is_unread_and_its_body_is_read(head):
+    """No line is lost, and no range is claimed for its variable."""
+    body = body_of(f"def k(in_ptr0, out_ptr0, n):\n    for {head}\n        tmp0 = i + n\n", "k")
+    assert [type(s) for s in body.statements] == [Assign]
+    assert body.unread == ((2, f"for {head}"),)
 
 
 def test_a_torn_kernel_gives_what_is_there():

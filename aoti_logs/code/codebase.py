@@ -153,7 +153,9 @@ class CodeBase:
         codes = []
         for copies in groups.values():
             copies.sort(key=lambda s: (_depth(s), s.name))
-            codes.append(Code(copies[0], tuple(c.name for c in copies)))
+            # Where torch said it wrote the text is a name of it as well.
+            names = [c.name for c in copies] + [c.filename for c in copies if c.filename]
+            codes.append(Code(copies[0], tuple(dict.fromkeys(names))))
         self.codes: tuple[Code, ...] = tuple(codes)
 
     @cached_property

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aoti_logs.code.body import Body
-    from aoti_logs.code.case import Indexed, IndexSource
+    from aoti_logs.code.case_parts import Indexed, IndexSource
     from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.locate import Site
     from aoti_logs.code.model import Kernel, Launch
@@ -178,16 +178,19 @@ class Evidence:
             self._bodies[key] = read_body(kernel)
         return self._bodies[key]
 
-    def symbol(self, view: ModelView, *symbols: str | None) -> Symbol | None:
-        """Return the announcement of a symbol that fits a wrapper; None when several contradict."""
+    def symbol(self, view: ModelView, *symbols: str | None) -> tuple[Symbol | None, bool]:
+        """Return the announcement of a symbol that fits a wrapper; None when several contradict.
+
+        The flag is False when it stands where it may be about another compile.
+        """
         wanted = {s for s in symbols if s}
         found = [s for s in self.symbols if s.symbol in wanted]
         names = {n.name for n in view.names.values()}
         fitting = [s for s in found if s.input_name in names or not names]
-        for group, _ in by_nearness(fitting, self.copies(view.wrapper)):
+        for group, own in by_nearness(fitting, self.copies(view.wrapper)):
             same = {(s.origin, s.lower, s.upper) for s in group}
-            return group[0] if len(same) == 1 else None
-        return None
+            return (group[0] if len(same) == 1 else None), own
+        return None, True
 
     def python_lines(
         self,

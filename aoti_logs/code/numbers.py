@@ -13,41 +13,82 @@ from typing import TYPE_CHECKING
 from aoti_logs.explain import Confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from aoti_logs.parse.events import Dump, LogEvents
     from aoti_logs.sources.source import Place, Span
 
-_DIGITS = 6
+_EXACT = 1_000_000
+"""Below this the printer's six digits are all of an integer's digits."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A number with the line that prints it. `exact` is False when the printer rounded it."""
+    """A number with the line that prints it.
+
+    The printer writes six digits: the true value of a larger one lies from `low` to `high`.
+    """
 
     value: int
     place: Place
     text: str
     strength: Confidence
-    exact: bool = True
+
+    @property
+    def exact(self) -> bool:
+        """True when no digit was lost."""
+        return abs(self.value) < _EXACT
+
+    @property
+    def low(self) -> int:
+        """The smallest value that prints like this."""
+        return self.value if self.exact else self.value - self._lost
+
+    @property
+    def high(self) -> int:
+        """The largest value that prints like this."""
+        return self.value if self.exact else self.value + self._lost
+
+    @property
+    def _lost(self) -> int:
+        return math.ceil(abs(self.value) * 5 / _EXACT)
+
+    @property
+    def shown(self) -> str:
+        """The value, `about` it when digits were lost."""
+        return str(self.value) if self.exact else f"about {self.value}"
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """What was printed before one point of a log."""
+    """What was printed before one point of a log, by the call of the model that failed.
+
+    `dumps` are the value printer's records of that call; `printed` are all before the point,
+    whichever call they belong to.
+    """
 
     dumps: tuple[Dump, ...]
     shapes: tuple[tuple[str, tuple[int, ...], Span], ...]
+    printed: tuple[Dump, ...] = ()
 
     @classmethod
-    def before(cls, events: LogEvents, offset: int) -> Numbers:
-        """Collect what stands before an offset; for the same name the last one counts."""
-        dumps = tuple(d for d in events.dumps if d.span.start < offset)
+    def before(
+        cls, events: LogEvents, offset: int, kernel: str | None = None, known: Collection[str] = ()
+    ) -> Numbers:
+        """Collect what stands before an offset.
+
+        Args:
+            events: the events of one run.
+            offset: where the failure was printed.
+            kernel: the kernel that failed.
+            known: names of all kernels and calls of its wrapper.
+        """
+        printed = tuple(d for d in events.dumps if d.span.start < offset)
         shapes = []
         for note in events.notes:
             if note.kind == "shapes" and note.span.start < offset:
                 shapes += [(k, shape, note.span) for k, v in note.facts if (shape := _shape(v)) is not None]
-        return cls(dumps, tuple(shapes))
+        return cls(_failing_call(printed, kernel, known), tuple(shapes), printed)
 
     def extent(self, arg: str, name: str | None, dim: int) -> Known | None:
         """Return the extent of a dimension of a tensor, by generated and by user's name."""
@@ -58,9 +99,10 @@ class Numbers:
         for key, shape, span in reversed(self.shapes):
             if name is not None and key == name and dim < len(shape):
                 text = f"the run printed {key} with shape {_tuple(shape)}"
-                same = {s for k, s, _ in self.shapes if k == key}
-                strength = Confidence.LIKELY if len(same) == 1 else Confidence.POSSIBLE
-                return Known(shape[dim], span.place, text, strength)
+                if len({s for k, s, _ in self.shapes if k == key}) > 1:
+                    # Several calls were announced; which of them failed is not known.
+                    return None
+                return Known(shape[dim], span.place, text, Confidence.LIKELY)
         return None
 
     def symbol(self, symbol: str, kernel: str) -> Known | None:
@@ -86,17 +128,51 @@ class Numbers:
             return _known(dump, dump.min, "minimum"), _known(dump, dump.max, "maximum")
         return None, None
 
+    def started_with(self, kernel: str) -> set[str]:
+        """Return the arguments that were announced for the last launch of a kernel."""
+        names: set[str] = set()
+        for dump in reversed(self.dumps):
+            if dump.phase != "before_launch" or dump.kernel != kernel or dump.argument in names:
+                if names:
+                    break
+                continue
+            if dump.argument and dump.form != "cpp_scalar":
+                names.add(dump.argument)
+        return names
+
     def last_started(self) -> Dump | None:
         """Return the last record that announces a launch."""
-        started = [d for d in self.dumps if d.phase == "before_launch"]
+        started = [d for d in self.printed if d.phase == "before_launch"]
         return started[-1] if started else None
+
+
+def _failing_call(printed: Sequence[Dump], kernel: str | None, known: Collection[str]) -> tuple[Dump, ...]:
+    """Return the records of the model call that ended in the failing launch.
+
+    They are only this call's when the last thing that was started is the failing kernel, and
+    nothing of another model stands between. Otherwise the tail of the output was lost, or another
+    call printed last, and its numbers say nothing.
+    """
+    started = [n for n, d in enumerate(printed) if d.phase == "before_launch" and d.kernel == kernel]
+    if kernel is None or not started:
+        return ()
+    last = started[-1]
+    if any(d.phase == "after_launch" and d.complete and d.kernel == kernel for d in printed[last:]):
+        return ()
+    first = last
+    while first > 0 and printed[first - 1].phase != "inputs" and printed[first].phase != "inputs":
+        first -= 1
+    while first > 0 and printed[first - 1].phase == "inputs":
+        first -= 1
+    call = tuple(printed[first:])
+    return call if all(d.kernel is None or d.kernel in known for d in call) else ()
 
 
 def _known(dump: Dump, value: float, what: str) -> Known | None:
     if math.isnan(value) or abs(value) >= 2**62:
         return None
     text = f"{dump.argument} was printed with a {what} of {value:g}"
-    return Known(int(value), dump.span.place, text, Confidence.PROVEN, abs(value) < 10**_DIGITS)
+    return Known(int(value), dump.span.place, text, Confidence.PROVEN)
 
 
 def _is_integer(dtype: str) -> bool:

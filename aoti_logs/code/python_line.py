@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.nearness import by_nearness
-from aoti_logs.explain import Confidence
+from aoti_logs.explain import Confidence, weakest
 from aoti_logs.parse.stack_text import frames_of_stack, is_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from aoti_logs.code.case import Indexed, IndexSource
+    from aoti_logs.code.case_parts import Indexed, IndexSource
     from aoti_logs.code.model import Launch
     from aoti_logs.parse.facts import Graph, GraphNode, KernelOrigin
     from aoti_logs.sources.source import Place
@@ -62,15 +62,17 @@ def python_lines(
         copies: names of the sources that hold the wrapper's text.
     """
     origins, graphs = evidence
-    nodes, own_graphs = _nearest_nodes(graphs, access, copies)
+    nodes, fit = _nearest_nodes(graphs, access, copies)
     stacks, own_stacks = _nearest_stacks(launch, kernel, origins, copies)
     # A node may name a line of torch's own module; the stack through that line then tells the caller.
     at = {(n.file, n.line) for n in nodes}
     exact = [line for line, frames in stacks if at & frames]
     sure = Confidence.PROVEN if own_stacks else Confidence.LIKELY
     if len(exact) == 1 or len(stacks) == 1:
-        return (replace(exact[0] if len(exact) == 1 else stacks[0][0], strength=sure),)
-    from_graph = _from_nodes(nodes, own_graphs)
+        # All of the kernel comes from one line; else a node of the graph has to pick the stack.
+        cap = sure if len(stacks) == 1 else weakest(sure, fit)
+        return (replace(exact[0] if len(exact) == 1 else stacks[0][0], strength=cap),)
+    from_graph = _from_nodes(nodes, fit)
     own = [p for p in from_graph if not is_library(p.file)]
     if own:
         return tuple(own)
@@ -81,12 +83,12 @@ def python_lines(
 
 def _nearest_nodes(
     graphs: Iterable[Graph], access: tuple[Sequence[IndexSource], Sequence[Indexed]], copies: Sequence[str]
-) -> tuple[list[GraphNode], bool]:
+) -> tuple[list[GraphNode], Confidence]:
     for group, own in by_nearness(graphs, copies):
-        nodes = _nodes(group, *access)
+        nodes, fit = _nodes(group, *access)
         if nodes:
-            return nodes, own
-    return [], False
+            return nodes, fit if own else weakest(fit, Confidence.LIKELY)
+    return [], Confidence.UNKNOWN
 
 
 def _nearest_stacks(
@@ -122,20 +124,32 @@ def _spellings(arg: str, name: str | None) -> set[str]:
 
 def _nodes(
     graphs: Sequence[Graph], index: Sequence[IndexSource], indexed: Sequence[Indexed]
-) -> list[GraphNode]:
-    """Return the nodes that index one of the indexed tensors, in the graph that tells most."""
+) -> tuple[list[GraphNode], Confidence]:
+    """Return the nodes that can be the access, in the graph that tells most, and how well they fit.
+
+    PROVEN only for a node that indexes one of the indexed tensors with something that comes from the
+    very index; one of the two alone may be another access.
+    """
     targets, sources = _words(index, indexed)
     best: list[GraphNode] = []
+    fit = Confidence.UNKNOWN
     for graph in graphs:
         placeholders = {p.name for p in graph.placeholders} | {n for n, _ in graph.attributes}
         own = targets & placeholders | {n for n, path in graph.attributes if path in targets}
         own |= {p.name for p in graph.placeholders if p.user_name in targets}
         found = [n for n in graph.nodes if n.file and _INDEXING.search(n.target) and own & set(n.args)]
         both = [n for n in found if _reaches(graph, n, sources)]
-        chosen = both or found or [n for n in graph.nodes if _indexes_with(graph, n, sources)]
-        if chosen and (not best or len(chosen) < len(best)):
-            best = chosen
-    return best
+        near = [n for n in graph.nodes if _indexes_with(graph, n, sources)]
+        chosen, sure = (both, Confidence.PROVEN) if both else (found, Confidence.LIKELY)
+        if not chosen:
+            chosen, sure = near, Confidence.POSSIBLE
+        if chosen and (not best or _better(sure, fit) or (sure is fit and len(chosen) < len(best))):
+            best, fit = chosen, sure
+    return best, fit
+
+
+def _better(one: Confidence, other: Confidence) -> bool:
+    return one is not other and weakest(one, other) is other
 
 
 def _indexes_with(graph: Graph, node: GraphNode, sources: set[str]) -> bool:
@@ -163,10 +177,9 @@ def _reaches(graph: Graph, node: GraphNode, sources: set[str]) -> bool:
     return False
 
 
-def _from_nodes(nodes: Sequence[GraphNode], own: bool) -> list[PythonLine]:
+def _from_nodes(nodes: Sequence[GraphNode], fit: Confidence) -> list[PythonLine]:
     lines: dict[tuple[str, int], PythonLine] = {}
-    sure = Confidence.PROVEN if own else Confidence.LIKELY
-    strength = sure if len({(n.file, n.line) for n in nodes}) == 1 else Confidence.POSSIBLE
+    strength = fit if len({(n.file, n.line) for n in nodes}) == 1 else Confidence.POSSIBLE
     for node in nodes:
         if node.file is None or node.line is None:
             continue

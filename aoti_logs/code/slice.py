@@ -78,6 +78,11 @@ class Slice:
     """The operand before wrapping, with names of one use put in, for showing (`in_ptr0[y0] - 1`)."""
     extent: Expr | None = None
     """For an operand that is a loop variable: it runs from 0 to this (excluded)."""
+    extents: tuple[tuple[str, Expr | None], ...] = ()
+    """How far each loop variable runs that the operand is computed from."""
+    reach: Expr | None = None
+    """How many elements, from the first on, the direct load reads: None when it skips some, or when a
+    mask other than that of the loop holds it back."""
     unread_lines: tuple[int, ...] = ()
     loads: tuple[Load, ...] = field(default=())
 
@@ -123,6 +128,7 @@ def slice_check(body: Body, check: Check) -> Slice | None:
     extent = None
     if not any(o.kind == "load" for o in origins):
         extent = _extent(scope, root, at, check.scope)
+    loops = [o.name for o in origins if o.kind == "loop"]
     first = min(steps, default=check.line)
     return Slice(
         operand=operand,
@@ -134,6 +140,8 @@ def slice_check(body: Body, check: Check) -> Slice | None:
         direct=direct,
         value=_shown(scope, start, at, check.scope),
         extent=extent,
+        extents=tuple((name, _extent(scope, name, at, check.scope)) for name in loops),
+        reach=_reach(scope, direct, at, check.scope),
         unread_lines=tuple(line for line, _ in body.unread if first <= line <= check.line),
         loads=tuple(o.load for o in origins if o.load is not None),
     )
@@ -352,6 +360,21 @@ def _extent(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr | 
             return None
     whole = _extent(scope, base, found[0], inner(found[1]))
     return None if whole is None else Op("//", (whole, unwrap(right)))
+
+
+def _reach(scope: Scope, load: Load | None, at: int, block: tuple[int, ...]) -> Expr | None:
+    if load is None or not is_plain_mask(load.mask):
+        return None
+    index = unwrap(load.index)
+    return _extent(scope, index.id, at, block) if isinstance(index, Name) else None
+
+
+_LANE_MASK = re.compile(r"^[xyzr]\d*_?mask$")
+
+
+def is_plain_mask(mask: Expr | None) -> bool:
+    """Tell a mask that only switches off lanes beyond the end of a loop (`xmask & ymask`)."""
+    return mask is None or all(_LANE_MASK.match(name) for name in names(mask))
 
 
 def _numel(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr:

@@ -205,6 +205,20 @@ def split_pointer(address: Expr) -> tuple[str, Expr]:
     return "", address
 
 
+_RANGES = {"range", "tl.range", "tl.static_range"}
+
+
+def _loop(target: ast.expr, values: Expr, line: int) -> Loop | None:
+    """Return a loop that counts upwards; None for any other."""
+    match target, values:
+        case ast.Name(id=name), Call(func=func, args=(_, *_) as args) if func in _RANGES:
+            start, stop = (Num(0), args[0]) if len(args) == 1 else args[:2]
+            step = args[2] if len(args) > 2 else Num(1)
+            down = step.value <= 0 if isinstance(step, Num) else isinstance(step, Op) and step.op == "-"
+            return None if down else Loop(name, start, stop, line)
+    return None
+
+
 class _Reader:
     """Statements of a function body in program order."""
 
@@ -242,10 +256,11 @@ class _Reader:
                 self.call(call, line)
             case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Return():
                 pass
-            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=args), body=body):
-                bounds = [to_expr(a) for a in args] or [Name("?")]
-                start, stop = (Num(0), bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
-                self.nested(body, Loop(name, start, stop, line))
+            case ast.For(target=target, iter=values, body=body):
+                loop = _loop(target, to_expr(values), line)
+                if loop is None:
+                    self.unread.append((line, ast.unparse(node).splitlines()[0]))
+                self.nested(body, loop)
             case ast.While(body=body):
                 self.nested(body, Loop("", Num(0), None, line))
             case ast.With(body=body):

@@ -99,29 +99,61 @@ class ModelView:
         more = [s.symbol for s in self.wrapper.sizes if s.alias_of in direct]
         return tuple(dict.fromkeys(direct + more))
 
+    @property
+    def is_aot(self) -> bool:
+        """True for AOTInductor: nothing guards its inputs when it runs."""
+        return self.wrapper.flavour == "aoti_cpp"
+
     @cached_property
-    def shapes(self) -> dict[str, tuple[str, ...]]:
-        """Extents by tensor name: from constants, buffers, asserts and per-dimension checks."""
-        shapes: dict[str, tuple[str, ...]] = {}
-        dims: dict[str, dict[int, str]] = {}
+    def layouts(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...] | None]]:
+        """Extents and strides by tensor name: from constants, asserts, buffers, and checks of inputs.
+
+        Checks of single dimensions tell the rank only together with a check of the last stride.
+        """
+        found: dict[str, tuple[tuple[str, ...], tuple[str, ...] | None]] = {}
         for constant in self.wrapper.constants:
             if constant.shape is not None:
-                shapes[constant.name] = tuple(str(n) for n in constant.shape)
+                shape = tuple(str(n) for n in constant.shape)
+                found[constant.name] = (shape, _contiguous(constant.shape))
+        dims: dict[str, dict[int, str]] = {}
+        strides: dict[str, dict[int, str]] = {}
         for check in self.wrapper.checks:
-            if check.kind is CheckKind.SIZE_STRIDE and (match := _EXTENTS.search(check.expected)):
-                shapes.setdefault(check.tensor, tuple(_extent(p) for p in match[1].split(",") if p.strip()))
+            if check.kind is CheckKind.SIZE_STRIDE:
+                parts = [
+                    tuple(_extent(p) for p in m[1].split(",") if p.strip())
+                    for m in _EXTENTS.finditer(check.expected)
+                ]
+                if parts:
+                    found.setdefault(check.tensor, (parts[0], parts[1] if len(parts) > 1 else None))
             elif check.kind is CheckKind.EQUAL and check.dim is not None:
                 dims.setdefault(check.tensor, {})[check.dim] = check.expected
+            elif check.kind is CheckKind.STRIDE and check.dim is not None:
+                strides.setdefault(check.tensor, {})[check.dim] = check.expected
         for size in self.wrapper.sizes:
             if size.tensor and size.dim is not None and not size.stride:
                 dims.setdefault(size.tensor, {}).setdefault(size.dim, size.symbol)
-        for tensor, known in dims.items():
-            if sorted(known) == list(range(len(known))):
-                shapes.setdefault(tensor, tuple(_extent(known[d]) for d in range(len(known))))
+        for tensor, steps in strides.items():
+            rank = max(steps) + 1
+            known = dims.get(tensor, {})
+            if sorted(known) == list(range(rank)) and steps[rank - 1] == "1":
+                shape = tuple(_extent(known[d]) for d in range(rank))
+                whole = tuple(steps[d] for d in range(rank)) if len(steps) == rank else None
+                found.setdefault(tensor, (shape, whole))
         for buffer in self.wrapper.buffers:
             if buffer.shape is not None:
-                shapes.setdefault(buffer.name, tuple(_extent(s) for s in buffer.shape))
-        return shapes
+                step = tuple(_extent(s) for s in buffer.stride) if buffer.stride is not None else None
+                found.setdefault(buffer.name, (tuple(_extent(s) for s in buffer.shape), step))
+        return found
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[str, ...]]:
+        """Extents by tensor name, as the code writes them."""
+        return {name: shape for name, (shape, _) in self.layouts.items()}
+
+    @cached_property
+    def strides(self) -> dict[str, tuple[str, ...]]:
+        """Strides by tensor name, where the code tells them all."""
+        return {name: stride for name, (_, stride) in self.layouts.items() if stride is not None}
 
     def tensor(self, argument: Argument) -> Tensor:
         """Return what a pointer argument of a launch is."""
@@ -238,6 +270,14 @@ class ModelView:
 
 
 _TENSORS = {ArgumentKind.BUFFER, ArgumentKind.INPUT, ArgumentKind.CONSTANT}
+
+
+def _contiguous(shape: tuple[int, ...]) -> tuple[str, ...]:
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(str(step))
+        step *= extent
+    return tuple(reversed(strides))
 
 
 def _extent(text: str) -> str:

@@ -92,7 +92,9 @@ def described_input(descriptor: str) -> tuple[int | None, str | None]:
     except LarkError:
         return None, None
     name = tree.children[0]
-    values = {str(f.children[0]): str(f.children[1]) for f in branches(tree) if isinstance(f.children[1], str)}
+    values = {
+        str(f.children[0]): str(f.children[1]) for f in branches(tree) if isinstance(f.children[1], str)
+    }
     if name == "PlainAOTInput" and values.get("idx", "").isdecimal():
         return int(values["idx"]), None
     if name in {"ParamAOTInput", "BufferAOTInput"} and "target" in values:

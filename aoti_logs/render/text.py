@@ -110,7 +110,7 @@ def _verdicts(finding: Finding, names: ShortNames) -> Iterator[str]:
             yield f"  also {verdict.confidence}: {_cut(verdict.title)} [{verdict.code}]"
             yield from _reasons(verdict, names, "    ")
         return
-    yield f"  {len(finding.verdicts)} causes fit:"
+    yield f"  {len(finding.verdicts)} known causes fit:"
     for number, verdict in enumerate(finding.verdicts):
         yield f"   {chr(ord('a') + number)}. {_cut(verdict.title)} [{verdict.code}]"
         for because in verdict.because:
@@ -145,7 +145,7 @@ def _confidence(finding: Finding) -> str:
     return {
         Confidence.PROVEN: f"proven: {links}",
         Confidence.LIKELY: f"likely: {links}; one step rests on a name that fits",
-        Confidence.POSSIBLE: f"possible: {links}; what failed is certain, why is not decided",
+        Confidence.POSSIBLE: f"possible: {links}; why it failed is not decided",
         Confidence.UNKNOWN: f"unknown: {links}; the chain is broken",
     }[finding.confidence]
 

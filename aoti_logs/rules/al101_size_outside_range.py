@@ -27,12 +27,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Confidence, Verdict
+from aoti_logs.explain import Confidence, Verdict, weakest
+from aoti_logs.rules.al104_loop_beyond_table import loop_size
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import indexed_name, is_aot, main_index, print_hint, range_text
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import BoundTerm, IndexCase
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.case_parts import BoundTerm
 
 
 def judge(case: IndexCase) -> Verdict | None:
@@ -42,27 +44,22 @@ def judge(case: IndexCase) -> Verdict | None:
 
 def _of_loop(case: IndexCase) -> Verdict | None:
     """Apply to a loop that ran past a literal bound: that proves its length."""
-    source = main_index(case)
-    if source is None or source.loop is None or case.bound is None or case.bound.value is None:
-        return None
-    if len(source.extent_terms) != 1 or str(source.extent) != source.extent_terms[0].param:
-        return None
-    term = source.extent_terms[0]
-    if term.symbol is None or term.argument.text.strip() != term.symbol:
+    source, term = main_index(case), loop_size(case)
+    if term is None or source is None or case.bound is None or case.bound.value is None:
         return None
     if term.upper is None or case.bound.value < term.upper:
         return None
     return Verdict(
         "AL101",
         f"`{term.shown}` was above {case.bound.value}, and the code was compiled for {range_text(term)}",
-        case.strength,
+        weakest(case.strength, term.range_strength),
         (f"`{source.loop}` runs below {term.symbol} = {term.shown}, and reached {case.bound.value}",),
         fixes=_fixes(term),
     )
 
 
 def _of_bound(case: IndexCase) -> Verdict | None:
-    if case.bound is None or not case.bound.terms:
+    if case.bound is None or not case.bound.terms or case.bound.value is not None:
         return None
     known = [t for t in case.bound.terms if t.known is not None]
     for term in known:
@@ -72,49 +69,49 @@ def _of_bound(case: IndexCase) -> Verdict | None:
     if known or not is_aot(case):
         return None
     terms = [t for t in case.bound.terms if t.tensor is not None and (t.lower is None or t.lower > 0)]
-    if len(case.bound.terms) != 1 or not terms:
+    if len(case.bound.terms) != 1 or not terms or terms[0].derived:
         return None
     return _unknown(case, terms[0])
 
 
+def _nothing_fits(case: IndexCase, term: BoundTerm) -> bool:
+    """Tell whether no index passes the check when this size is 0 and the others are as printed."""
+    if case.bound is None or case.assertion.text is None or case.assertion.text.lower is None:
+        return False
+    sizes = {t.symbol: t.known.value for t in case.bound.terms if t.symbol and t.known}
+    value = case.bound.with_sizes({**sizes, term.symbol or "": 0})
+    return value is not None and value <= 0
+
+
 def _known(case: IndexCase, term: BoundTerm) -> Verdict | None:
     assert term.known is not None
-    size, (low, high) = term.known.value, (term.lower, term.upper)
-    if term.tensor is None or not (
-        (low is not None and size < low) or (high is not None and size > high) or size == 0
-    ):
+    size, low = term.known.value, term.lower
+    if term.tensor is None or term.derived or (size > 0 and (low is None or size >= low)):
         return None
-    if high is not None and size > high:
-        # A large size makes the bound larger; it does not make this check fail by itself.
-        return None
-    if size > 0 and case.slice is None:
-        return None
-    how = "an empty" if size == 0 and not term.dim else f"a size of {size} in dimension {term.dim} of"
-    compiled = f"code compiled for {range_text(term)}" if term.has_range else "code that expects rows"
     because = [f"{term.known.text} ({term.known.place})"]
-    confidence = term.known.strength
+    compiled = f"code compiled for {range_text(term)}" if term.has_range else "code that expects rows"
     if size == 0:
+        if not _nothing_fits(case, term):
+            return None
         because.append(
-            f"with {term.param} = 0 no index can pass {case.assertion.text.full if case.assertion.text else 'the check'}"
+            f"with {term.param} = 0 no index can pass {case.assertion.message.rpartition(': ')[2]}"
         )
+        confidence = weakest(term.known.strength, case.strength)
+        title = f"an empty `{term.tensor.shown}` runs {compiled}"
+        if term.dim:
+            title = f"a size of 0 in dimension {term.dim} of `{term.tensor.shown}` runs {compiled}"
     else:
         because.append(
             f"{size} is below the compiled range {range_text(term)}; an index meant for more rows fails"
         )
         confidence = Confidence.POSSIBLE
-    if case.strength is not Confidence.PROVEN and confidence is Confidence.PROVEN:
-        confidence = case.strength
-    return Verdict(
-        "AL101",
-        f"{how} `{term.tensor.shown}` runs {compiled}",
-        confidence,
-        tuple(because),
-        fixes=_fixes(term),
-    )
+        title = f"a size of {size} in dimension {term.dim} of `{term.tensor.shown}` may be too small for the index"
+    return Verdict("AL101", title, confidence, tuple(because), fixes=_fixes(term))
 
 
-def _unknown(case: IndexCase, term: BoundTerm) -> Verdict:
-    assert term.tensor is not None
+def _unknown(case: IndexCase, term: BoundTerm) -> Verdict | None:
+    if term.tensor is None or not _nothing_fits(case, term):
+        return None
     name = term.tensor.shown
     because = [f"with {term.param} = 0 no index can pass the check, so an empty `{name}` fails always"]
     if term.has_range:

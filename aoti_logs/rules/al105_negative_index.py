@@ -56,18 +56,18 @@ def judge(case: IndexCase) -> Verdict | None:
         else f"the kernel adds {case.slice.wraps} to a negative index before it checks"
     )
     fixes = ("replace negative indices before the call",)
-    if lowest is not None and allowed is not None:
-        if lowest.value >= allowed:
-            return None
+    if lowest is not None and allowed is not None and lowest.low >= allowed:
+        return None
+    if lowest is not None and allowed is not None and lowest.high < allowed and source.covers:
         name = tensor_name(source.tensor) if source.tensor else "the index"
         return Verdict(
             "AL105",
-            f"{name} has a minimum of {lowest.value}, and the lowest index allowed is {allowed}",
+            f"{name} has a minimum of {lowest.shown}, and the lowest index allowed is {allowed}",
             weakest(lowest.strength, case.strength),
             (f"{lowest.text} ({lowest.place})", wrap),
             fixes=fixes,
         )
-    if lowest is not None and lowest.value >= 0:
+    if lowest is not None and lowest.low >= 0:
         return None
     if (case.bound is not None and case.bound.known == 0) or never_negative(case):
         return None

@@ -23,13 +23,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.model import ArgumentKind
-from aoti_logs.explain import Confidence, Verdict, weakest
+from aoti_logs.code.model import ArgumentKind, CheckKind
+from aoti_logs.explain import Confidence, Verdict
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import is_aot, main_index, print_hint, tensor_name
 
 if TYPE_CHECKING:
     from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.model import InputCheck
     from aoti_logs.code.view import Tensor
 
 _WIDE = re.compile(r"\*i64|\bint64_t\b|\blong\b")
@@ -38,45 +39,52 @@ _WIDE = re.compile(r"\*i64|\bint64_t\b|\blong\b")
 def judge(case: IndexCase) -> Verdict | None:
     """Apply when an input of the model is read as int64 and nothing tested its dtype."""
     source = main_index(case)
-    if not case.sites or source is None or case.checks_on or not is_aot(case):
+    if not case.sites or source is None or source.tensor is None or not is_aot(case):
         return None
-    if source.dtype is not None and not _WIDE.search(source.dtype):
-        return None
-    inputs = [
-        t
-        for t in ((source.tensor,) if not source.roots else source.roots)
-        if t and t.kind is ArgumentKind.INPUT
-    ]
-    for tensor in inputs:
-        verdict = _of(case, tensor)
-        if verdict is not None:
-            return verdict
-    return None
+    if source.tensor.kind is ArgumentKind.INPUT:
+        if source.dtype is not None and not _WIDE.search(source.dtype):
+            return None
+        return _of(case, source.tensor)
+    # Of what the index is computed from, only an input that the code declares as int64.
+    declared = [t for t in source.roots if t.kind is ArgumentKind.INPUT and _is_int64(_declared(case, t))]
+    return next((v for t in declared if (v := _of(case, t)) is not None), None)
 
 
 def _of(case: IndexCase, tensor: Tensor) -> Verdict | None:
-    expected = _expected_dtype(case, tensor)
-    if expected is not None and "int64" not in expected and "Long" not in expected:
+    check = _declared(case, tensor)
+    if check is not None and not _is_int64(check):
+        return None
+    if check is not None and (case.checks_on or not check.gated):
+        # The code tested the dtype before it ran anything.
         return None
     fixes = (f"pass {tensor_name(tensor)} as int64: `.long()`",)
     dump = next((d for d in reversed(case.numbers.dumps) if d.argument == tensor.arg and d.dtype), None)
-    if dump is not None:
-        if "long" in (dump.dtype or "") or "int64" in (dump.dtype or ""):
+    if dump is not None and dump.dtype is not None:
+        if "long" in dump.dtype or "int64" in dump.dtype:
             return None
         return Verdict(
             "AL106",
             f"{tensor_name(tensor)} was given as {_torch_name(dump.dtype)} and is read as int64",
-            weakest(case.strength, Confidence.PROVEN),
+            case.strength,
             (f"{tensor.arg} was printed with dtype {dump.dtype} ({dump.span.place})",),
             fixes=fixes,
         )
     because = (f"the model reads {tensor_name(tensor)} as int64, and nothing tests the dtype when it runs",)
     decide = [print_hint(f"the dtype of {tensor_name(tensor)}")]
-    gated = any(c.gated and c.tensor == tensor.arg for c in (case.view.wrapper.checks if case.view else ()))
-    if gated:
+    if check is not None:
         decide.insert(0, "AOTI_RUNTIME_CHECK_INPUTS=1 names the dtype that was given")
     title = f"{tensor_name(tensor)} may have been given as int32 and read as int64"
     return Verdict("AL106", title, Confidence.POSSIBLE, because, tuple(decide), fixes)
+
+
+def _declared(case: IndexCase, tensor: Tensor) -> InputCheck | None:
+    """Return the check of an input's dtype, run or not: it tells what the code was compiled for."""
+    checks = case.view.wrapper.checks if case.view is not None else ()
+    return next((c for c in checks if c.tensor == tensor.arg and c.kind is CheckKind.DTYPE), None)
+
+
+def _is_int64(check: InputCheck | None) -> bool:
+    return check is not None and ("int64" in check.expected or "Long" in check.expected)
 
 
 _C_NAMES = {
@@ -91,15 +99,6 @@ _C_NAMES = {
 def _torch_name(dtype: str | None) -> str:
     """Return torch's name of a dtype that the value printer prints by its C++ name."""
     return _C_NAMES.get(dtype or "", dtype or "another dtype")
-
-
-def _expected_dtype(case: IndexCase, tensor: Tensor) -> str | None:
-    if case.view is None:
-        return None
-    from aoti_logs.code.model import CheckKind
-
-    checks = case.view.wrapper.checks
-    return next((c.expected for c in checks if c.tensor == tensor.arg and c.kind is CheckKind.DTYPE), None)
 
 
 RULE = Rule("AL106", "int32-read-as-int64", __doc__ or "", judge)

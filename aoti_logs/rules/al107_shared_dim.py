@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.model import ArgumentKind
 from aoti_logs.explain import Confidence, Verdict, weakest
 from aoti_logs.rules.rule import Rule
-from aoti_logs.rules.wording import is_aot, main_indexed, print_hint, tensor_name
+from aoti_logs.rules.wording import extremes, is_aot, main_indexed, print_hint, tensor_name
 
 if TYPE_CHECKING:
     from aoti_logs.code.case import IndexCase
@@ -42,25 +42,36 @@ def judge(case: IndexCase) -> Verdict | None:
         or target.tensor.kind is not ArgumentKind.INPUT
     ):
         return None
-    if case.bound.text != term.param or term.dim is None:
+    if case.bound.text != term.param or term.dim is None or term.derived or target.dim is None:
         return None
-    dim = target.dim or 0
     names = (
         f"{tensor_name(target.tensor)} is indexed, and the bound is the length of {tensor_name(term.tensor)}"
     )
-    own = case.numbers.extent(target.tensor.arg, target.tensor.name, dim)
+    own = case.numbers.extent(target.tensor.arg, target.tensor.name, target.dim)
     other = term.known
     fixes = (
         f"make {tensor_name(term.tensor)} and {tensor_name(target.tensor)} equally long before the call",
     )
     if own is not None and other is not None:
-        if own.value == other.value:
+        if other.value >= own.value:
+            # What is too large for the longer one is too large for the indexed one as well.
             return None
+        _, highest = extremes(case)
+        good = highest is not None and highest.high < own.value
         return Verdict(
             "AL107",
             f"{names}: {own.value} against {other.value} rows",
-            weakest(case.strength, own.strength, other.strength),
-            (f"{own.text} ({own.place})", f"{other.text} ({other.place})"),
+            weakest(
+                case.strength,
+                own.strength,
+                other.strength,
+                Confidence.PROVEN if good else Confidence.POSSIBLE,
+            ),
+            (
+                f"{own.text} ({own.place})",
+                f"{other.text} ({other.place})",
+                *((f"{highest.text}, good for {tensor_name(target.tensor)}",) if good and highest else ()),
+            ),
             fixes=fixes,
         )
     because = (f"{term.symbol} is measured on {tensor_name(term.tensor)} only, for both of them",)

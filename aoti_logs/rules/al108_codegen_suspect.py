@@ -44,10 +44,8 @@ def judge(case: IndexCase) -> Verdict | None:
         and highest is not None
         and size is not None
         and allowed is not None
-        and lowest.exact
-        and highest.exact
-        and allowed <= lowest.value
-        and highest.value < size
+        and allowed <= lowest.low
+        and highest.high < size
     ):
         because = (f"{lowest.text} ({lowest.place})", f"{highest.text}", f"the bound is {size}")
         title = f"every printed value of {index_name(case)} is inside the bound, and the check failed"

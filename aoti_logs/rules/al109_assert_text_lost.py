@@ -13,7 +13,8 @@ raises is then the wrong place to look.
 ## Evidence it needs
 The error text. With the wrapper at hand and a failing call in it
 (`... API call failed at FILE.wrapper.cpp, line N`), the kernels with bounds checks that were launched
-up to that line are the candidates; all are listed, none is chosen. Without it, it says what to record.
+up to that line are candidates; they are listed, none is chosen. Kernels of ATen and of an earlier call of
+the model may be it as well. Without the wrapper it says what to record.
 
 ## What to do
 Run again with `CUDA_LAUNCH_BLOCKING=1` and keep stderr: the launch that fails is then the one that
@@ -53,18 +54,19 @@ def lost_assertion(
     """Return the finding when errors speak of a device assert whose text was not printed."""
     told = next((e for e in errors if _TEXT in e.message), None)
     rank = errors[0].rank
-    if told is None or any(a.rank == rank for a in events.assertions):
+    if told is None or any(a.rank == rank or None in {a.rank, rank} for a in events.assertions):
         return None
     title = "a device-side assert failed, and its text is not in this log"
     candidates = list(_candidates(errors, evidence))
     because = ["the CUDA context was lost to a failed assert; the calls that report errors are its victims"]
     if candidates:
-        because.append(
-            f"{len(candidates)} kernels with bounds checks were launched up to the call that failed"
-        )
+        count = f"{len(candidates)} kernel" + "s" * (len(candidates) != 1)
+        because.append(f"{count} of generated code with bounds checks came before the call that failed")
     decide = ("run again with CUDA_LAUNCH_BLOCKING=1 and keep stderr",)
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
     chain = [Link("error", told.message, told.span.place), *candidates[:_SHOWN]]
+    if len(candidates) > _SHOWN:
+        chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
     later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
     command = next((dict(n.facts).get("command") for n in events.notes if n.kind == "command"), None)
     facts = {

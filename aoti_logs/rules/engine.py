@@ -6,48 +6,78 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.case import build_case
+from aoti_logs.code.episode import episode_of
+from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.consequences import follows
+from aoti_logs.rules.device_asserts import assert_finding, exit_finding
 from aoti_logs.rules.index_finding import index_finding
 from aoti_logs.rules.other_failures import other_findings
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.explain import Finding
-    from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
+    from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
 
-_MOST = 50
+MOST = 50
+"""So many distinct assertions of one log are explained; what is left is counted."""
 
 
 def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[Finding]:
-    """Explain one log.
+    """Explain one log: every distinct assertion, then what no assertion accounts for.
 
-    Several assertions of one process are one failure: the kernel stops at the first, the others
-    are of the same launch or print because the launch is wide. The first stays a cause with the
-    others beside it only when they stand in other kernels or ranks.
+    A log may hold several runs; numbers, stacks and consequences are taken from the run that an
+    assertion stands in.
     """
-    checks = [a for a in events.assertions if a.text is not None][:_MOST]
-    findings = [index_finding(build_case(a, events, evidence), events, source) for a in checks]
-    rest = [e for e in events.errors if not _explained(e, checks)]
-    findings += other_findings(rest, events, source, evidence, explained=bool(checks))
+    findings = []
+    for assertion in events.assertions[:MOST]:
+        run = episode_of(events, assertion.first.start).events
+        if assertion.text is not None:
+            findings.append(index_finding(build_case(assertion, run, evidence), run, source))
+        else:
+            findings.append(assert_finding(assertion, run, source))
+    left = len(events.assertions) - MOST
+    if left > 0:
+        findings.append(_uncounted(left, source))
+    rest = [e for e in events.errors if not _explained(e, events)]
+    findings += other_findings(rest, events, source, evidence, explained=bool(events.assertions))
+    if not any(f.role == "cause" for f in findings):
+        findings += exit_finding(events, source)
     return _ordered(findings)
 
 
-def _explained(error: ErrorText, checks: list[Assertion]) -> bool:
-    return error.form is not ErrorForm.WARNING and any(follows(error, a) for a in checks)
+def _uncounted(left: int, source: Source) -> Finding:
+    title = f"{left} more distinct assertions failed; `aoti-logs show PATH assertions` lists them all"
+    return Finding(
+        "AL001",
+        "more_assertions",
+        "note",
+        "note",
+        Confidence.PROVEN,
+        title,
+        {"n_more": left},
+        log=source.name,
+    )
+
+
+def _explained(error: ErrorText, events: LogEvents) -> bool:
+    """Tell an error that an assertion of the same run accounts for."""
+    if error.form is ErrorForm.WARNING or not events.assertions:
+        return False
+    return any(follows(error, a) for a in episode_of(events, error.span.start).events.assertions)
 
 
 def _ordered(findings: list[Finding]) -> list[Finding]:
-    """Put causes first, in the order in which they were printed; a process has one first cause a rank."""
-    seen: set[int | None] = set()
-    ordered = []
-    for finding in findings:
-        if finding.role == "cause" and finding.kind.endswith("index_assert"):
-            seen.add(finding.rank)
-            ordered.append(finding)
-        elif finding.role == "cause" and finding.rank in seen:
-            ordered.append(replace(finding, role="note", severity="note"))
-        else:
-            ordered.append(finding)
+    """Put causes first, in the order in which they were printed.
+
+    Beside a failed assertion of the same rank an unexplained error is a note: what it follows from
+    is not known, and a sticky error of the device is likelier than a second failure.
+    """
+    seen = {f.rank for f in findings if f.kind.endswith("assert")}
+    ordered = [
+        replace(f, role="note", severity="note")
+        if f.role == "cause" and f.rank in seen and not f.kind.endswith("assert")
+        else f
+        for f in findings
+    ]
     return sorted(ordered, key=lambda f: ["cause", "consequence", "note"].index(f.role))

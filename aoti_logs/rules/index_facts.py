@@ -8,7 +8,8 @@ from aoti_logs.code.model import ArgumentKind
 from aoti_logs.rules.wording import extremes, main_index
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import BoundTerm, IndexCase
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.case_parts import BoundTerm
     from aoti_logs.code.view import Tensor
     from aoti_logs.parse.events import LogEvents, Stack
 

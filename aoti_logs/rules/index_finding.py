@@ -55,16 +55,29 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
 
 
 def _fallback(case: IndexCase) -> Verdict:
-    return Verdict("AL100", f"{index_name(case)} is out of bounds", Confidence.UNKNOWN)
+    return Verdict("AL001", f"{index_name(case)} is out of bounds", Confidence.UNKNOWN)
 
 
 def _title(case: IndexCase, lead: Verdict, sure: list[Verdict], verdicts: list[Verdict]) -> str:
     if sure or lead.code == "AL100":
         return lead.title
-    what = f"{index_name(case)} is outside {indexed_name(case)}"
-    what += f" (bound: {rows_name(case)})" if case.bound is not None else ""
+    kernels = {s.kernel.name for s in case.sites}
+    wrappers = {s.wrapper.source.name for s in case.sites if s.wrapper is not None}
+    if len(case.sites) > 1 and len(kernels) == 1 and len(wrappers) == len(case.sites):
+        what = f"an index is out of bounds in {case.sites[0].kernel.name}; {len(wrappers)} wrappers at hand launch it"
+    elif len(case.sites) > 1:
+        what = f"an index is out of bounds; {len(case.sites)} checks at hand can have printed it"
+    elif len(case.launches) > 1:
+        kernel = case.launches[0].kernel
+        what = (
+            f"an index is out of bounds in {kernel}; which of its {len(case.launches)} launches is not known"
+        )
+    else:
+        verb = "is" if case.strength is Confidence.PROVEN else "may be"
+        what = f"{index_name(case)} {verb} outside {indexed_name(case)}"
+        what += f" (bound: {rows_name(case)})" if case.bound is not None else ""
     if len(verdicts) > 1:
-        return f"{what}; {len(verdicts)} causes fit what was recorded"
+        return f"{what}; {len(verdicts)} known causes fit"
     return what
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.locate import Site
 from aoti_logs.code.model import ArgumentKind, Backend
-from aoti_logs.explain import Confidence, Link, Missing
+from aoti_logs.explain import Confidence, Link, Missing, weakest
 from aoti_logs.rules.wording import main_index, range_text, tensor_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.case import BoundTerm, IndexCase
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.case_parts import BoundTerm
     from aoti_logs.code.model import Launch
     from aoti_logs.code.view import Tensor
     from aoti_logs.sources.source import Source
@@ -23,14 +25,12 @@ _SHOWN = 4
 
 def links_of(case: IndexCase) -> tuple[Link, ...]:
     """Return the links in the order in which a person follows them."""
+    behind = [*_sizes(case), *_index(case), *_indexed(case), *_python(case)]
     return (
         _assertion(case),
         *_kernels(case),
         *_launches(case),
-        *_sizes(case),
-        *_index(case),
-        *_indexed(case),
-        *_python(case),
+        *(replace(link, strength=weakest(link.strength, case.strength)) for link in behind),
     )
 
 
@@ -160,7 +160,10 @@ def _launches(case: IndexCase) -> Iterator[Link]:
         marks = _carets(case, launch) if number == 0 else ()
         why = case.launch_why if len(case.launches) > 1 else case.site.wrapper_why
         reason = () if strength is Confidence.PROVEN and len(case.launches) == 1 else (why,)
-        yield Link("launch", one_line(launch.text), place, strength, (*marks, *reason))
+        given: tuple[str, ...] = ()
+        if len(case.launches) > 1:
+            given = (", ".join(f"{a.param} = {a.name}" for a in launch.arguments if a.param and a.name),)
+        yield Link("launch", one_line(launch.text), place, strength, (*marks, *given, *reason))
 
 
 def one_line(text: str) -> str:
@@ -236,7 +239,7 @@ def _range(case: IndexCase, term: BoundTerm) -> Link:
         )
     if term.announced is not None:
         text = f"{term.announced.symbol} = {term.announced.origin} compiled for {range_text(term)}"
-        return Link("range", text, term.announced.place, details=tuple(details))
+        return Link("range", text, term.announced.place, term.range_strength, tuple(details))
     first = term.checks[0]
     return Link(
         "range",
@@ -269,7 +272,7 @@ def _index(case: IndexCase) -> Iterator[Link]:
             text += f", {tensor_name(item.tensor)}" if item.tensor.name else ""
             if item.produced_by is not None and case.view is not None:
                 where = case.view.wrapper.source.place(item.produced_by.line)
-                roots = ", ".join(tensor_name(t) for t in item.roots) or "no input"
+                roots = ", ".join(tensor_name(t) for t in item.roots) or "what was not followed further"
                 text += f", made by {item.produced_by.kernel} ({where}) from {roots}"
             details.append(text)
         elif item.loop is not None:

@@ -10,6 +10,7 @@ from aoti_logs.rules.wording import (
     index_name,
     indexed_name,
     main_index,
+    main_indexed,
     print_hint,
     rows_name,
     tensor_name,
@@ -32,14 +33,14 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
     source = main_index(case)
     fixes = (f"check or clamp the index against {rows_name(case)} before the call",)
     if highest is not None and size is not None:
-        if highest.value < size:
+        if highest.high < size:
             return None
-        if highest.exact or highest.value * (1 - 1e-5) >= size:
+        if highest.low >= size and source is not None and source.covers:
             strengths = [highest.strength, case.strength, *(t.known.strength for t in bound.terms if t.known)]
-            name = tensor_name(source.tensor) if source and source.tensor else "the index"
+            name = tensor_name(source.tensor) if source.tensor else "the index"
             return Verdict(
                 code,
-                f"{name} has a maximum of {highest.value}, and {_has(case, size)}",
+                f"{name} has a maximum of {highest.shown}, and {_has(case, size)}",
                 weakest(*strengths),
                 (
                     f"{highest.text} ({highest.place})",
@@ -57,15 +58,18 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
     because = [
         f"a value of {bound.value if bound.value is not None else rows_name(case)} or more prints this text"
     ]
+    if highest is not None and source is not None and not source.covers:
+        because.append(f"{highest.text}; the kernel reads a part of it ({highest.place})")
     title = f"{index_name(case)} may be too large for {indexed_name(case)}"
     return Verdict(code, title, Confidence.POSSIBLE, tuple(because), tuple(decide), fixes)
 
 
 def _has(case: IndexCase, size: int) -> str:
-    target = case.indexed[0] if case.indexed else None
-    if target is None:
-        return f"the bound is {size}"
-    unit = "rows" if not target.dim else f"entries in dimension {target.dim}"
+    target = main_indexed(case)
+    other = case.bound.terms[0].tensor if case.bound is not None and case.bound.terms else None
+    if target is None or target.dim is None or (other is not None and other.arg != target.tensor.arg):
+        return f"the bound is {size}" + (f", {rows_name(case)}" if case.bound and case.bound.terms else "")
+    unit = "rows" if target.dim == 0 else f"entries in dimension {target.dim}"
     return f"{tensor_name(target.tensor)} has {size} {unit}"
 
 

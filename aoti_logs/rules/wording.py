@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.expr import evaluate
@@ -9,7 +11,8 @@ from aoti_logs.code.interval import lower_limit
 from aoti_logs.code.model import ArgumentKind
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import BoundTerm, IndexCase, Indexed, IndexSource
+    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.case_parts import BoundTerm, Indexed, IndexSource
     from aoti_logs.code.numbers import Known
     from aoti_logs.code.view import Tensor
 
@@ -26,7 +29,12 @@ def index_name(case: IndexCase) -> str:
         operand = case.assertion.text.operand if case.assertion.text else None
         return f"`{operand}`" if operand else "an index"
     if source.loop is not None:
-        return f"the loop variable `{source.loop}`"
+        plain = case.slice is not None and str(case.slice.value) in {source.loop, case.slice.operand}
+        return (
+            f"the loop variable `{source.loop}`"
+            if plain
+            else f"an index computed from the loop variable `{source.loop}`"
+        )
     if source.tensor is None:
         return f"an index read through `{source.ptr}`"
     name = tensor_name(source.tensor)
@@ -87,9 +95,18 @@ def extremes(case: IndexCase) -> tuple[Known | None, Known | None]:
     source = main_index(case)
     if source is None or source.tensor is None or case.launch is None or case.slice is None:
         return None, None
-    if case.slice.direct is None:
+    if case.slice.direct is None or not _read_as_printed(case, source):
         return None, None
     return case.numbers.extremes(source.tensor.arg, case.launch.kernel)
+
+
+def _read_as_printed(case: IndexCase, source: IndexSource) -> bool:
+    """Tell whether the kernel reads the tensor in the dtype that it was printed with."""
+    if source.dtype is None or source.tensor is None or not re.search(r"i64|int64|long", source.dtype):
+        return True
+    arg = source.tensor.arg
+    dtypes = {d.dtype for d in case.numbers.dumps if d.argument == arg and d.dtype}
+    return all("long" in d or "int64" in d for d in dtypes)
 
 
 def lowest_allowed(case: IndexCase) -> int | None:
@@ -98,10 +115,11 @@ def lowest_allowed(case: IndexCase) -> int | None:
         return None
     if case.slice.wraps is None:
         return 0
-    values = {}
-    if case.bound is not None:
-        values = {t.param: t.known.value for t in case.bound.terms if t.known is not None}
-    added = evaluate(case.slice.wraps, values)
+    if case.bound is None:
+        added = evaluate(case.slice.wraps, {})
+    else:
+        sizes = {t.symbol: t.known.value for t in case.bound.terms if t.symbol and t.known}
+        added = replace(case.bound, expr=case.slice.wraps, value=None).with_sizes(sizes)
     return None if added is None else -added
 
 
