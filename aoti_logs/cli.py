@@ -58,7 +58,9 @@ def explain(
     if form is ExplainFormat.JSON:
         import orjson
 
-        _write(orjson.dumps(explanation.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n")
+        from aoti_logs.render.safe import escape_json
+
+        _write(escape_json(orjson.dumps(explanation.to_dict(), option=orjson.OPT_INDENT_2).decode()) + "\n")
     else:
         from aoti_logs.render.text import render_text
 
@@ -107,21 +109,22 @@ def show(
             frame = pl.SQLContext(used, eager=True).execute(sql)
         except pl.exceptions.PolarsError as error:
             _fail(f"the query failed: {error}")
+    from aoti_logs.render.safe import clean, clean_cells, escape_json
+
     if form is TableFormat.CSV:
         lists = [c for c, t in frame.schema.items() if isinstance(t, pl.List)]
         flat = frame.with_columns(pl.col(c).cast(pl.List(pl.String)).list.join(" ") for c in lists)
-        _write(flat.write_csv() or "")
+        _write(clean_cells(flat, lines=True).write_csv() or "")
     elif form is TableFormat.JSON:
-        _write((frame.write_json() or "") + "\n")
+        _write(escape_json(frame.write_json() or "") + "\n")
     else:
         style: Literal["ASCII_MARKDOWN", "UTF8_FULL_CONDENSED"]
         style = "ASCII_MARKDOWN" if form is TableFormat.MARKDOWN else "UTF8_FULL_CONDENSED"
         with pl.Config(
             tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=80, tbl_width_chars=-1, tbl_formatting=style
         ):
-            from aoti_logs.render.text import clean
-
-            _write("\n".join(clean(line) for line in str(frame).splitlines()) + "\n")
+            shown = str(clean_cells(frame, bar=form is TableFormat.MARKDOWN))
+            _write("\n".join(map(clean, shown.split("\n"))) + "\n")
 
 
 @app.command()
@@ -139,7 +142,7 @@ def timeline(
             _fail(f"{output}: {error.strerror or error}")
         _write(f"{frame.height:,} launches written to {output}\n")
         return
-    from aoti_logs.render.text import clean
+    from aoti_logs.render.safe import clean
 
     for row in frame.iter_rows(named=True):
         call = f"{row['kernel']}({', '.join(row['inputs'])}) -> {', '.join(row['outputs']) or '-'}"
@@ -174,7 +177,7 @@ def _load(paths: list[str], context: list[str] | None) -> Run:
 
 
 def _fail(sentence: str) -> NoReturn:
-    from aoti_logs.render.text import clean
+    from aoti_logs.render.safe import clean
 
     typer.echo(f"aoti-logs: {clean(sentence)}", err=True)
     raise typer.Exit(2)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
 from aoti_logs.render.names import ShortNames
+from aoti_logs.render.safe import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aoti_logs.explain import Explanation, Finding, Link, Verdict
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LONGEST = 400
 _FOLLOWING = 6
 _CALL = 130
-
-
-def clean(text: str) -> str:
-    """Make text from a log safe for a terminal: no escape codes, no control or direction characters."""
-    text = re.sub(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)", "", text)
-    return _BIDI.sub("", _CONTROL.sub("\ufffd", text.replace("\t", "    ")))
 
 
 def _cut(text: str) -> str:
@@ -56,7 +48,7 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
         lines.append(f"not read: {clean(problem)}")
     if len(explanation.problems) > 10:
         lines.append(f"not read: and {len(explanation.problems) - 10} more")
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(map(clean, lines)).rstrip() + "\n"
 
 
 def _nothing(explanation: Explanation) -> Iterator[str]:
