@@ -106,9 +106,7 @@ def _wrappers_of(site: Site, base: CodeBase, hints: Hints) -> Iterator[Site]:
             if other is not None and kernel_text(other).strip() == kernel_text(kernel).strip():
                 candidates.append((code, Confidence.LIKELY, "the only wrapper at hand with this kernel"))
         elif _belongs(kernel, code, base):
-            candidates.append(
-                (code, Confidence.LIKELY, "the only wrapper at hand that goes with this kernel file")
-            )
+            candidates.append((code, Confidence.PROVEN, "wrapper and kernel file name each other"))
         elif _same_cpp(kernel, wrapper) is not None:
             candidates.append((code, Confidence.PROVEN, "the kernel's text stands in this wrapper"))
     by_stack = _hinted(candidates, hints)

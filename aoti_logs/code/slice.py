@@ -309,8 +309,8 @@ class _Addresses:
             case Load() | Num():
                 return None
             case _:
-                parts = [self.factor(c, at, block, depth + 1) for c in children(index)]
-                return Num(0) if any(p is not None for p in parts) else None
+                # What is computed from the value is another value, with a check of its own.
+                return None
 
     def _name(self, name: str, at: int, block: tuple[int, ...], depth: int) -> Expr | None:
         found = self.scope.definition(name, at, block)

@@ -20,6 +20,7 @@ _NAMES = (
     "al107_shared_dim",
     "al108_codegen_suspect",
     "al109_assert_text_lost",
+    "al110_index_layout",
 )
 
 

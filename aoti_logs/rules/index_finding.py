@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 _WORDS = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
-_FIRST = ["AL104", "AL107", "AL101", "AL103", "AL102", "AL105", "AL106", "AL108", "AL100"]
+_FIRST = ["AL104", "AL107", "AL101", "AL103", "AL102", "AL105", "AL106", "AL110", "AL108", "AL100"]
 """Among equally sure verdicts: what explains most of the case first, suspicion of the compiler last."""
 
 

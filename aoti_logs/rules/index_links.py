@@ -149,9 +149,7 @@ def _launches(case: IndexCase) -> Iterator[Link]:
                 site.kernel.source.place(site.line),
                 Confidence.POSSIBLE,
             )
-    strength = case.launch_strength
-    if case.site.wrapper_strength is not Confidence.PROVEN and strength is Confidence.PROVEN:
-        strength = case.site.wrapper_strength
+    strength = weakest(case.launch_strength, case.site.wrapper_strength, case.site.strength)
     for number, launch in enumerate(case.launches):
         if number == _SHOWN:
             yield Link("launch", f"and {len(case.launches) - _SHOWN} more", None, Confidence.POSSIBLE)
