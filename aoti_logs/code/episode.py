@@ -6,11 +6,18 @@ processes: the numbers of one say nothing about the failure of the other.
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from aoti_logs.parse.events import LogEvents
+    from aoti_logs.sources.source import Span
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -22,28 +29,48 @@ class Episode:
     end: int
 
 
-def episode_of(events: LogEvents, offset: int) -> Episode:
-    """Return the run that an offset belongs to; without borders the whole log is one run."""
-    start, end = 0, 2**63
-    for note in events.notes:
-        if note.kind == "command":
-            if note.span.start <= offset:
-                start = max(start, note.span.start)
-            else:
-                end = min(end, note.span.start)
-        elif note.kind == "exit":
-            if note.span.start < offset:
-                start = max(start, note.span.end)
-            else:
-                end = min(end, note.span.end)
-    if (start, end) == (0, 2**63):
-        return Episode(events, start, end)
-    own = replace(
-        events,
-        assertions=tuple(a for a in events.assertions if start <= a.first.start < end),
-        errors=tuple(e for e in events.errors if start <= e.span.start < end),
-        stacks=tuple(s for s in events.stacks if start <= s.span.start < end),
-        dumps=tuple(d for d in events.dumps if start <= d.span.start < end),
-        notes=tuple(n for n in events.notes if start <= n.span.start < end),
-    )
-    return Episode(own, start, end)
+class Episodes:
+    """The runs of a log; without borders the whole log is one run."""
+
+    def __init__(self, events: LogEvents) -> None:
+        self._events = events
+        begun = {n.span.start for n in events.notes if n.kind == "command"}
+        ended = {n.span.end for n in events.notes if n.kind == "exit"}
+        self._borders = sorted({0, 2**63} | begun | ended)
+
+    def of(self, offset: int) -> Episode:
+        """Return the run that an offset belongs to."""
+        number = self._number(offset)
+        return Episode(self._runs[number], *self._borders[number : number + 2])
+
+    def _number(self, offset: int) -> int:
+        return bisect.bisect_right(self._borders, offset) - 1
+
+    @cached_property
+    def _runs(self) -> dict[int, LogEvents]:
+        events = self._events
+        runs = range(len(self._borders) - 1)
+        if len(runs) == 1:
+            return {0: events}
+        assertions = self._apart((a.first, a) for a in events.assertions)
+        errors = self._apart((e.span, e) for e in events.errors)
+        stacks = self._apart((s.span, s) for s in events.stacks)
+        dumps = self._apart((d.span, d) for d in events.dumps)
+        notes = self._apart((n.span, n) for n in events.notes)
+        return {
+            n: replace(
+                events,
+                assertions=tuple(assertions.get(n, ())),
+                errors=tuple(errors.get(n, ())),
+                stacks=tuple(stacks.get(n, ())),
+                dumps=tuple(dumps.get(n, ())),
+                notes=tuple(notes.get(n, ())),
+            )
+            for n in runs
+        }
+
+    def _apart(self, items: Iterable[tuple[Span, T]]) -> dict[int, list[T]]:
+        parts: dict[int, list[T]] = {}
+        for span, item in items:
+            parts.setdefault(self._number(span.start), []).append(item)
+        return parts

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.events import AssertionForm, ErrorForm
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
 
 _STICKY = (
@@ -34,7 +38,36 @@ def follows(error: ErrorText, assertion: Assertion) -> bool:
     text = error.message
     if assertion.form is AssertionForm.CPU:
         return assertion.message in text or "run_func_" in text or "API call failed" in text
-    return any(word.lower() in text.lower() for word in _STICKY)
+    return _is_sticky(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_sticky(text: str) -> bool:
+    lower = text.lower()
+    return any(word.lower() in lower for word in _STICKY)
+
+
+class Causes:
+    """Failed checks of one run, asked together: of ten thousand errors each is looked at once."""
+
+    def __init__(self, assertions: Sequence[Assertion]) -> None:
+        self._same = {(a.message, a.file, a.line) for a in assertions}
+        # What is printed first explains all that the others do, but for a text that must recur.
+        self._first: dict[tuple[bool, int | None], Assertion] = {}
+        for assertion in sorted(assertions, key=lambda a: a.first.start):
+            cpu = assertion.form is AssertionForm.CPU
+            self._first.setdefault((cpu, assertion.rank), assertion)
+        self._cpu = [a for a in assertions if a.form is AssertionForm.CPU]
+        self._beginning = commonprefix([a.message for a in self._cpu])  # noqa: RUF071 - texts, not paths
+
+    def explain(self, error: ErrorText) -> bool:
+        """Tell whether an error follows from one of them."""
+        if error.assertion is not None:
+            own = error.assertion
+            return (own.message, own.file, own.line) in self._same
+        if any(follows(error, a) for a in self._first.values()):
+            return True
+        return self._beginning in error.message and any(follows(error, a) for a in self._cpu)
 
 
 def _same(one: Assertion, other: Assertion) -> bool:

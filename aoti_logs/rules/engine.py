@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.case import build_case
-from aoti_logs.code.episode import episode_of
+from aoti_logs.code.episode import Episodes
 from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.consequences import follows
+from aoti_logs.rules.consequences import Causes
 from aoti_logs.rules.device_asserts import assert_finding, exit_finding
 from aoti_logs.rules.index_finding import index_finding
 from aoti_logs.rules.other_failures import other_findings
@@ -30,8 +30,9 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     assertion stands in.
     """
     findings = []
+    episodes = Episodes(events)
     for assertion in events.assertions[:MOST]:
-        run = episode_of(events, assertion.first.start).events
+        run = episodes.of(assertion.first.start).events
         if assertion.text is not None:
             findings.append(index_finding(build_case(assertion, run, evidence), run, source))
         else:
@@ -39,7 +40,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))
-    rest = [e for e in events.errors if not _explained(e, events)]
+    rest = _unexplained(events, episodes)
     findings += other_findings(rest, events, source, evidence, explained=bool(events.assertions))
     if not any(f.role == "cause" for f in findings):
         findings += exit_finding(events, source)
@@ -60,11 +61,17 @@ def _uncounted(left: int, source: Source) -> Finding:
     )
 
 
-def _explained(error: ErrorText, events: LogEvents) -> bool:
-    """Tell an error that an assertion of the same run accounts for."""
-    if error.form is ErrorForm.WARNING or not events.assertions:
-        return False
-    return any(follows(error, a) for a in episode_of(events, error.span.start).events.assertions)
+def _unexplained(events: LogEvents, episodes: Episodes) -> list[ErrorText]:
+    """Return the errors that no assertion of the same run accounts for, and the warnings."""
+    causes: dict[int, Causes] = {}
+    rest = []
+    for error in events.errors:
+        run = episodes.of(error.span.start)
+        if run.start not in causes:
+            causes[run.start] = Causes(run.events.assertions)
+        if error.form is ErrorForm.WARNING or not causes[run.start].explain(error):
+            rest.append(error)
+    return rest
 
 
 def _ordered(findings: list[Finding]) -> list[Finding]:
