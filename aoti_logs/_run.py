@@ -113,7 +113,7 @@ class Run:
         raise AttributeError(f"a run has no table or attribute {name!r}")
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def files(self) -> tuple[Source, ...]:
         """Files and archive members that were read."""
         return self.subjects + self.context
 
@@ -136,7 +136,7 @@ class Run:
 
     def logs(self, *, subjects_only: bool = True) -> Iterator[tuple[Source, LogEvents]]:
         """Yield the logs with their events; those of the context only on request."""
-        for source in self.subjects if subjects_only else self.sources:
+        for source in self.subjects if subjects_only else self.files:
             if source.kind is Kind.LOG:
                 yield source, self.events(source)
 
@@ -145,7 +145,7 @@ class Run:
         """Generated code, graphs, names and ranges at hand."""
         from aoti_logs.code.evidence import Evidence
 
-        return Evidence(self.sources, self.events)
+        return Evidence(self.files, self.events)
 
     def spans_of(self, source: Source) -> tuple[_Spans, _Spans]:
         """Return (records, unparsed) of a source as (kind, start, end); together they are all its bytes."""
@@ -198,7 +198,7 @@ class Run:
             if others:
                 problems = (*problems, f"{len(others)} findings of other ranks than {rank} are not shown")
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
-        while_reading = [f"{s.name}: {problem}" for s in self.sources for problem in s.problems]
+        while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading))
 
     def timeline(self) -> pl.DataFrame:

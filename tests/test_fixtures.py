@@ -67,7 +67,7 @@ def test_every_link_quotes_a_line_that_exists(name: str, fixtures_dir: Path):
     """A link names a source that was read, and a line inside of it."""
     folder = fixtures_dir / name
     run = aoti_logs.load(folder / "run.log", context=folder)
-    sources = {s.name: s for s in run.sources}
+    sources = {s.name: s for s in run.files}
     for finding in run.explain().findings:
         for link in (*finding.chain, *finding.consequences):
             if link.place is not None:
@@ -94,7 +94,7 @@ def test_spans_add_up_to_every_byte(name: str, fixtures_dir: Path):
     """Conservation: records and unparsed rows of each source lie side by side from first to last byte."""
     folder = fixtures_dir / name
     run = aoti_logs.load(folder)
-    for source in run.sources:
+    for source in run.files:
         records, unparsed = run.spans_of(source)
         at = 0
         for _, start, end in sorted([*records, *unparsed], key=lambda r: (r[1], r[2])):
@@ -136,3 +136,8 @@ def test_without_code_the_screen_says_what_is_missing(name: str, fixtures_dir: P
     (finding,) = [f for f in answer if f.role == "cause"]
     assert finding.confidence == "unknown" and finding.missing
     golden(f"screens/{name}.alone.txt", str(answer))
+
+
+def test_every_table_is_an_attribute(fixtures_dir: Path):
+    run = aoti_logs.load(fixtures_dir / "cpu_ok")
+    assert all(run.tables[name] is getattr(run, name) for name in run.tables)

@@ -159,6 +159,7 @@ class EntryReader:
         if kernel == "aoti_torch_proxy_executor_call_function":
             outputs = tuple(n for n in self._tensors.uninitialized if n in passed)
             self._tensors.uninitialized.clear()
+        checked = checked or not callee.startswith("aoti_torch_")
         self._add(RawLaunch(kernel, line, text, passed, checked, outputs=outputs))
 
     def _add(self, launch: RawLaunch) -> None:

@@ -30,6 +30,6 @@ SCHEMA = Records
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    for source in run.sources:
+    for source in run.files:
         for kind, start, end in run.spans_of(source)[0]:
             yield source.name, kind, start, end, source.line_at(start)

@@ -33,7 +33,7 @@ SCHEMA = Unparsed
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    for source in run.sources:
+    for source in run.files:
         for expected, start, end in run.spans_of(source)[1]:
             text = source.cut(start, min(end, start + 4000))[:1000]
             yield source.name, expected, start, end, source.line_at(start), text
