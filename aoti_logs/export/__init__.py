@@ -1,1 +1,0 @@
-"""One room of the house; see docs/architecture.md."""
