@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.expr import Num, Op, evaluate, names, walk
+from aoti_logs.code.expr import Expr, Num, Op, evaluate, names, walk
 from aoti_logs.code.triton_body import parse_python
 
 
@@ -39,7 +39,7 @@ def test_names_are_those_that_are_read():
 
 
 def test_a_deep_tree_is_walked_without_recursion():
-    tree = Num(1)
+    tree: Expr = Num(1)
     for _ in range(50_000):
         tree = Op("+", (tree, Num(1)))
     assert sum(isinstance(n, Num) for n in walk(tree)) == 50_001

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_the_answer_keeps_its_contract(name: str, explained):
     _holds(answer, JSON_SCHEMA, "explanation")
 
 
-def _holds(value: object, schema: dict, where: str) -> None:
+def _holds(value: Any, schema: dict[str, Any], where: str) -> None:
     if "const" in schema:
         assert value == schema["const"], where
     if "enum" in schema:

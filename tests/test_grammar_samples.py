@@ -60,7 +60,7 @@ def strict_pairs(name: str, monkeypatch: pytest.MonkeyPatch) -> set[tuple[tuple[
     """Build the strict parser; return pairs of (name, regex) of one priority that meet in one lexer state."""
     interegular = pytest.importorskip("interegular")
     parser(name, rules_of(name))  # Lark's own grammar is read by Lark, once
-    pairs = set()
+    pairs: set[tuple[tuple[str, str], ...]] = set()
 
     def collect(regexes, comparator, strict):
         named = sorted((t.name, t.priority, regex) for t, regex in regexes.items())

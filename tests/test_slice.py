@@ -1,11 +1,11 @@
 """Slices: where a checked index comes from, and what it selects."""
 
 import pytest
-from test_triton_body import GATHER, body_of
 
 from aoti_logs.code.interval import lower_limit
 from aoti_logs.code.slice import slice_check, value_loads
 from aoti_logs.code.triton_body import parse_python
+from tests.test_triton_body import GATHER, body_of
 
 
 def sliced(text: str):
@@ -109,7 +109,8 @@ def test_a_loop_variable_is_that_of_its_own_loop():
         "    }\n"
         "}\n"
     )
-    assert str(slice_check(body, body.checks[0]).extent) == "ks1"
+    got = slice_check(body, body.checks[0])
+    assert got is not None and str(got.extent) == "ks1"
 
 
 def cpp(text: str):
@@ -141,6 +142,7 @@ def test_a_value_of_the_round_before_is_not_its_first_value():
         "k",
     )
     got = slice_check(body, body.checks[0])
+    assert got is not None
     assert "in_ptr0" in {o.name for o in got.origins if o.kind == "load"}
     assert str(got.value) == "tmp2"
 

@@ -79,6 +79,13 @@ def test_every_record_of_a_whole_trace_is_found_with_its_payload(records):
     assert_partition(index, len(data))
 
 
+def test_text_after_a_record_inside_a_line_of_text_is_not_its_payload():
+    raw = ("loss 0.31 " + written("create_symbol", None) + "step 6\n\tdone\n").encode()
+    index = index_of(raw)
+    assert intact(index) == [("create_symbol", "")]
+    assert_partition(index, len(raw))
+
+
 @given(st.data())
 @settings(max_examples=300)
 def test_undamaged_records_are_found_between_torn_ones_and_text(data):

@@ -1,6 +1,7 @@
 """C++ wrappers: from a kernel's parameter to the size and the input behind it, in every version's form."""
 
 import re
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -373,7 +374,7 @@ def test_every_fused_launch_of_real_wrappers_is_bound(corpus_dir):
         data = path.read_bytes()
         if b"::run_impl(\n" not in data:
             continue
-        file = WrapperFile(Source(str(path), Kind.WRAPPER_CPP, lambda data=data: data))
+        file = WrapperFile(Source(str(path), Kind.WRAPPER_CPP, partial(bytes, data)))
         unread += [(path, row) for row in file.unread]
         symbols = {s.symbol for s in file.sizes}
         for launch in file.launches:

@@ -1,5 +1,7 @@
 """Python wrappers of torch.compile: kernels, launches bound by position, sizes, partitions, C++ inside."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -260,7 +262,7 @@ def test_every_fused_launch_of_real_output_code_is_bound(corpus_dir):
         data = path.read_bytes()
         if b"AsyncCompile()" not in data:
             continue
-        code = OutputCode(Source(str(path), Kind.OUTPUT_CODE, lambda data=data: data))
+        code = OutputCode(Source(str(path), Kind.OUTPUT_CODE, partial(bytes, data)))
         unread += [(path, row) for row in code.unread]
         for launch in code.launches:
             kernel = code.kernel(launch.kernel)

@@ -1,8 +1,7 @@
 """Expressions of generated code as one small tree, whichever language they were written in.
 
-Triton bodies are read with Python's `ast`, C++ kernels and wrappers with `grammars/cpp_expr.lark`,
-symbolic sizes with `grammars/symbolic.lark`; all give these nodes, so that slicing and evaluating
-is written once.
+Triton bodies and symbolic sizes are read with Python's `ast`, C++ kernels and wrappers with
+`grammars/cpp_code.lark`; all give these nodes, so that slicing and evaluating is written once.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
@@ -136,7 +137,9 @@ class _Scanner:
             key = numbers.get(names)
             if env < 0 and not odd:
                 self._text(start, end)
-            elif key is None or odd or env < 0 or self.pending or data[head_end - 1] != 0x7D:
+            elif env < 0:
+                self._texts(start, end, odd)
+            elif key is None or odd or self.pending or data[head_end - 1] != 0x7D:
                 self._odd(start, end, odd)
             else:
                 out.by_key[key].append(len(out.start))
@@ -153,6 +156,17 @@ class _Scanner:
         return out
 
     # ------------------------------------------------------------ the long way
+
+    def _texts(self, start: int, end: int, glue: list[int]) -> None:
+        """Take lines of text that were matched together, a record inside one of them."""
+        first = 0
+        while start < end:
+            line_end = self._line_end(start, end)
+            while line_end < end and self.data[line_end] == 0x09:
+                line_end = self._line_end(line_end, end)
+            last = bisect_left(glue, line_end, first)
+            self._odd(start, line_end, glue[first:last])
+            start, first = line_end, last
 
     def _odd(self, start: int, end: int, glue: list[int]) -> None:
         """Take a line and its TAB lines, with the places where another record may begin in them."""
