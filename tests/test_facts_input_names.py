@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+import aoti_logs
 from aoti_logs.code.input_names import InputName, input_names
 from aoti_logs.code.model import CheckKind, InputCheck, ModelInput, Size
+from aoti_logs.code.witnesses import Witnesses
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.exported_program import signatures_in_text
 from aoti_logs.parse.facts import Graph, SourceName, Symbol
@@ -255,3 +257,14 @@ def names_in(folder: Path) -> list[dict[str, InputName]]:
         for c in CodeBase(sources).wrappers
         if c.wrapper is not None
     ]  # fmt: skip
+
+
+def test_asking_the_own_compile_first_gives_what_asking_all_gives(fixtures_dir: Path):
+    """The short way to names is no other answer, in a folder that holds every recorded run."""
+    evidence = aoti_logs.load(fixtures_dir).evidence
+    everything = Witnesses(evidence.graphs, evidence.signatures, evidence.symbols, evidence.source_names)
+    wrappers = [c.wrapper for c in evidence.base.wrappers if c.wrapper is not None]
+    assert len(wrappers) > 20
+    for wrapper in wrappers:
+        copies = evidence.copies(wrapper)
+        assert everything.names(wrapper, copies) == everything._ask(wrapper, copies)

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from aoti_logs.code.cpp_statement import parse_expression
+from aoti_logs.code.cpp_tree import number
 from aoti_logs.code.expr import Call, Expr, Item, Load, Name, Num, Op, Opaque
 
 _BUILTINS = {
@@ -22,6 +23,8 @@ _CASTS = _BUILTINS | {
     ".cast", ".to",
 }  # fmt: skip
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::\w+)*")
+_VARIABLE = re.compile(r"[a-z]{1,9}\d{1,9}")
+_INTEGER = re.compile(r"\d{1,18}[lL]{0,2}")
 _LONGEST = 200_000
 
 
@@ -35,7 +38,13 @@ def parse_cpp(text: str) -> Expr:
     quotes stays in its quotes as an `Opaque`; `x[i]` is an `Item` (what is memory and what is a
     local array only the kernel's body knows).
     """
-    found = parse_expression(text.strip())
+    bare = text.strip()
+    # The commonest sizes; for one of them alone the grammar's tables need not be built.
+    if _VARIABLE.fullmatch(bare):
+        return Name(bare)
+    if _INTEGER.fullmatch(bare):
+        return number(bare)
+    found = parse_expression(bare)
     return opaque(text) if found is None else found
 
 

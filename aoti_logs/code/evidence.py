@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.locate import Site
     from aoti_logs.code.model import Kernel, Launch
+    from aoti_logs.code.witnesses import Witnesses
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
     from aoti_logs.records.trace import TraceIndex
@@ -147,27 +148,21 @@ class Evidence:
         texts = (s for s in self.sources if s.kind is Kind.KERNEL_INFORMATION)
         return tuple(o for s in texts for o in kernel_origins(s))
 
+    @cached_property
+    def _witnesses(self) -> Witnesses:
+        from aoti_logs.code.witnesses import Witnesses
+
+        return Witnesses(self.graphs, self.signatures, self.symbols, self.source_names)
+
     def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
         """Return the names of all sources that hold a wrapper's text."""
         return next((c.names for c in self.base.codes if c.source is wrapper.source), ())
 
     def view(self, wrapper: Wrapper) -> ModelView:
         """Return the questions about one wrapper, with the user's names of its inputs."""
-        from aoti_logs.code.input_names import input_names
-
         key = wrapper.source.name
         if key not in self._views:
-            names = input_names(
-                wrapper.inputs,
-                wrapper.sizes,
-                wrapper.flavour,
-                graphs=self.graphs,
-                signatures=self.signatures,
-                symbols=self.symbols,
-                source_names=self.source_names,
-                copies=self.copies(wrapper),
-                checks=wrapper.checks,
-            )
+            names = self._witnesses.names(wrapper, self.copies(wrapper))
             self._views[key] = ModelView(wrapper, self.base, names)
         return self._views[key]
 

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Assertion, AssertionForm, AssertionText
 from aoti_logs.parse.shape import fields, first, tokens
+from aoti_logs.parse.threads import Numbers, Threads, Triple
 
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Log
-
-KEEP = 1024
-"""At most so many distinct blocks and threads are listed in an `Assertion`; counts are always exact."""
-
-_PART = 100_000  # pairs taken apart at a time
 
 INDEX_CHECK = "index out of bounds: "
 # No size has 64 digits; Python refuses to read numbers of some thousands.
@@ -119,9 +114,6 @@ class Printed:
     rank: int | None
 
 
-Triple = tuple[int, int, int]
-
-
 def device_line(text: str, rank: int | None = None) -> tuple[Printed, Triple | None, Triple | None] | None:
     """Read one line of the CUDA, HIP or XPU form by the grammar; None when it is none of them.
 
@@ -165,8 +157,7 @@ class Tally:
     spans: list[list[int]] = field(default_factory=list)
     first: tuple[int, int] = (0, 0)
     last: tuple[int, int] = (0, 0)
-    pairs: dict[bytes, None] = field(default_factory=dict)
-    """`x,y,z], thread: [x,y,z` as printed, in order of first appearance."""
+    threads: Threads = field(default_factory=Threads)
     glued: bool = False
 
     def seen(self, start: int, end: int) -> None:
@@ -178,14 +169,6 @@ class Tally:
 
     def row(self, log: Log) -> Assertion:
         """Return the row."""
-        blocks: dict[bytes, None] = {}
-        threads: dict[bytes, None] = {}
-        pairs = iter(self.pairs)
-        while part := list(islice(pairs, _PART)):
-            cut = b"\n".join(part).replace(b"], thread: [", b"\n").split(b"\n")
-            blocks.update(dict.fromkeys(cut[::2]))
-            if len(threads) < KEEP:
-                threads.update(dict.fromkeys(cut[1::2]))
         return Assertion(
             form=self.printed.form,
             message=self.printed.message,
@@ -198,22 +181,12 @@ class Tally:
             last=log.span(*self.last),
             spans=tuple(log.span(start, end) for start, end in self.spans),
             rank=self.printed.rank,
-            n_blocks=len(blocks),
-            n_threads=len(self.pairs),
-            blocks=_triples(blocks),
-            threads=_triples(threads),
+            n_blocks=self.threads.n_blocks,
+            n_threads=self.threads.n_pairs,
+            blocks=self.threads.blocks(),
+            threads=self.threads.threads(),
             glued=self.glued,
         )
-
-
-def _triples(found: dict[bytes, None]) -> tuple[Triple, ...]:
-    rows: list[Triple] = []
-    for text in found:
-        if len(rows) == KEEP:
-            break
-        x, y, z = (int(n) for n in text.split(b","))
-        rows.append((x, y, z))
-    return tuple(rows)
 
 
 class Tallies:
@@ -238,7 +211,7 @@ class Tallies:
         tally.seen(*place)
         tally.glued = tally.glued or glued
         if numbers is not None:
-            tally.pairs[numbers] = None
+            tally.threads.add(Numbers(numbers + b"\n"))
         log.claims.add(*place, "assertion")
 
     def rows(self, log: Log) -> list[Assertion]:

@@ -55,7 +55,7 @@ class Assertion:
     """One distinct failed assertion: all lines that differ only in block and thread.
 
     A storm of a million lines is one of these. `blocks` and `threads` hold the distinct triples
-    in order of first appearance, at most `aoti_logs.parse.assertion.KEEP` of them; the counts are
+    in order of first appearance, at most `aoti_logs.parse.threads.KEEP` of them; the counts are
     always exact. On XPU they are global and local ids. `spans` are runs of all kinds of assertion
     lines where several kinds alternate line by line. `text` is None for asserts that are not index checks of generated code
     (`condition` is then all there is). `glued` when other output stands on the same line.

@@ -8,17 +8,17 @@ are counted one by one. The results are those of the grammar alone: a property t
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.assertion import Printed, Tallies, device_line, place_start
 from aoti_logs.parse.lines import unprefixed
+from aoti_logs.parse.threads import Numbers
 
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Log
 
 _SMALLEST = 1 << 11
-_LARGEST = 1 << 20
+_LARGEST = 1 << 19
 _SHAPES = 4096  # beginnings, and kinds of lines, that are remembered
 _KNOWN = 8  # kinds that are looked for by their ends
 _ALONE = 64  # lines of one kind after which it is not worth to look for others
@@ -26,25 +26,16 @@ _MANY = 64  # so many forgotten kinds, and lines are cut one by one
 
 _BLOCK = b"block: ["
 _AFTER_START = b"] A"
-_DIGITS = b"0123456789"
-_NO_DIGITS = b",,], thread: [,,\n"
-_EMPTY = (b",,", b"[,", b",]", b",\n", b"\n,")
 _AFTER = re.compile(rb"\] Assertion [^\n]*\bfailed\.[ \r]{0,8}")
 
 Shape = tuple[bytes, bytes]
 """What stands before `block: [` and after `] A`."""
+Shapes = dict[Shape, Numbers]
+"""The numbers between them."""
 
 
-def _numeric(rows: list[bytes]) -> bool:
-    """Tell whether each row is `x,y,z], thread: [x,y,z`."""
-    text = b"\n" + b"\n".join(rows) + b"\n"
-    bare = text.translate(None, _DIGITS)
-    return bare[1:] == _NO_DIGITS * len(rows) and not any(part in text for part in _EMPTY)
-
-
-@lru_cache(maxsize=64)
-def _line_unlike(start: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"\n(?!" + re.escape(start) + rb")")
+def _lines(rows: list[bytes]) -> bytes:
+    return b"\n".join(rows) + b"\n"
 
 
 class Runs:
@@ -104,40 +95,41 @@ class Runs:
             done, at = end - at, end
             if not done or chunk.find(b"\n", done) >= 0:
                 # Something else follows. Runs of a log tend to be of one length.
-                self._size = max(done + (done >> 2), _SMALLEST)
+                whole = at - start
+                self._size = min(max(whole + (whole >> 3), _SMALLEST), _LARGEST)
                 break
             self._size = min(self._size * 2, _LARGEST)
         return at
 
     def _known_lines(self, start: int, chunk: bytes) -> int:
         """Count lines of the known kinds by their ends alone; return where they end."""
-        rows = self._one_kind(chunk)
-        shapes = {next(reversed(self._known)): rows} if rows else self._several_kinds(chunk)
-        if not shapes or self._mixed(shapes) or not all(_numeric(rows) for rows in shapes.values()):
+        numbers = self._one_kind(chunk)
+        shapes = self._several_kinds(chunk) if numbers is None else {next(reversed(self._known)): numbers}
+        if not shapes or self._mixed(shapes):
             return start
         end = start
-        for (before, after), rows in shapes.items():
-            ends = len(before) + len(_BLOCK) + len(_AFTER_START) + len(after) + 1
-            end += sum(map(len, rows)) + len(rows) * ends
+        for (before, after), numbers in shapes.items():
+            ends = len(before) + len(_BLOCK) + len(_AFTER_START) + len(after)
+            end += len(numbers.text) + numbers.count * ends
         self._add(start, end, chunk, shapes)
         return end
 
-    def _one_kind(self, chunk: bytes) -> list[bytes]:
+    def _one_kind(self, chunk: bytes) -> Numbers | None:
         """Return the numbers of the lines from the first on that are of the kind seen last."""
         before, after = next(reversed(self._known))
         head, between = before + _BLOCK, _AFTER_START + after + b"\n"
-        other = _line_unlike(before[:16]).search(chunk)
-        end = other.start() + 1 if other else chunk.rfind(b"\n") + 1
         low, high = len(head), 1 - len(between)
-        rows = [line[low:high] for line in chunk[:end].split(b"\n")]
-        rows.pop()
+        rows = [line[low:high] for line in chunk.split(b"\n")]
+        rows[-1] = b""  # not ended in this chunk, or not at all
+        numbers = Numbers(b"\n".join(rows))
         # One comparison tells that every line begins and ends as it should.
-        more = len(rows) < _ALONE and _BLOCK in chunk[end : chunk.find(b"\n", end) + 1]
-        if not rows or more or chunk[:end] != head + (between + head).join(rows) + between:
-            return []
-        return rows
+        whole = head + (between + head).join(rows[: numbers.count]) + between
+        if not numbers.count or not chunk.startswith(whole):
+            return None
+        more = numbers.count < _ALONE and _BLOCK in chunk[len(whole) : chunk.find(b"\n", len(whole)) + 1]
+        return None if more else numbers
 
-    def _several_kinds(self, chunk: bytes) -> dict[Shape, list[bytes]]:
+    def _several_kinds(self, chunk: bytes) -> Shapes:
         """Return the numbers of the lines from the first on that are of any known kind."""
         lines = chunk.split(b"\n")
         del lines[-1]  # not ended in this chunk, or not at all
@@ -147,17 +139,21 @@ class Runs:
         for fits in ([line.startswith(heads) for line in lines], [line.endswith(tails) for line in lines]):
             if False in fits:
                 count = min(count, fits.index(False))
-        shapes: dict[Shape, list[bytes]] = {}
+        shapes: Shapes = {}
         for before, after in self._known:
             head, tail = before + _BLOCK, _AFTER_START + after
             own = [line for line in lines[:count] if line.startswith(head) and line.endswith(tail)]
             if own:
-                shapes[before, after] = [line[len(head) : -len(tail)] for line in own]
-        return shapes if sum(map(len, shapes.values())) == count else {}
+                numbers = Numbers(_lines([line[len(head) : -len(tail)] for line in own]))
+                if not numbers.whole:
+                    return {}
+                shapes[before, after] = numbers
+                count -= len(own)
+        return {} if count else shapes
 
     def _cut(self, start: int, chunk: bytes) -> int:
         """Count lines of any kind by cutting each at its numbers; return where they end."""
-        shapes: dict[Shape, list[bytes]] = {}
+        rows: dict[Shape, list[bytes]] = {}
         pieces: list[bytes] = []
         lines = chunk.split(b"\n")
         del lines[-1]  # not ended in this chunk, or not at all
@@ -167,17 +163,18 @@ class Runs:
             if not found:
                 break
             key = before, after
-            if key in shapes:
-                shapes[key].append(numbers)
+            if key in rows:
+                rows[key].append(numbers)
             else:
-                shapes[key] = [numbers]
+                rows[key] = [numbers]
             pieces.append(line)
         if not pieces:
             return start
+        shapes = {shape: Numbers(_lines(own)) for shape, own in rows.items()}
         if (
             len(shapes) > _MANY
             or self._mixed(shapes)
-            or not all(self._plain(shape, rows) for shape, rows in shapes.items())
+            or not all(self._plain(shape, numbers) for shape, numbers in shapes.items())
         ):
             return self._one_by_one(start, pieces)
         for shape in shapes:
@@ -190,35 +187,35 @@ class Runs:
         self._add(start, end, chunk, shapes)
         return end
 
-    def _add(self, start: int, end: int, chunk: bytes, shapes: dict[Shape, list[bytes]]) -> None:
-        for (before, after), rows in shapes.items():
+    def _add(self, start: int, end: int, chunk: bytes, shapes: Shapes) -> None:
+        for (before, after), numbers in shapes.items():
             printed = self.printed(before, after)
             if printed is None:  # cannot be: a shape is known after it was read
                 continue
             tally = self.tallies.of(printed)
-            first, last = (
-                b"%b%b%b%b%b\n" % (before, _BLOCK, n, _AFTER_START, after) for n in (rows[0], rows[-1])
-            )
+            text = numbers.text
+            ends = text[: text.find(b"\n")], text[text.rfind(b"\n", 0, -1) + 1 : -1]
+            first, last = (b"%b%b%b%b%b\n" % (before, _BLOCK, n, _AFTER_START, after) for n in ends)
             if not tally.count:
                 at = start if chunk.startswith(first) else start + chunk.find(b"\n" + first) + 1
                 tally.first = at, at + len(first)
             at = start + max(chunk.rfind(b"\n" + last, 0, end - start) + 1, 0)
             tally.last = at, at + len(last)
-            tally.count += len(rows)
-            tally.pairs.update(dict.fromkeys(rows))
+            tally.count += numbers.count
+            tally.threads.add(numbers)
             tally.seen(start, end)
         self.log.claims.add(start, end, "assertion")
 
-    def _mixed(self, shapes: dict[Shape, list[bytes]]) -> bool:
+    def _mixed(self, shapes: Shapes) -> bool:
         """Tell whether one assertion has several shapes here: its numbers would be out of order."""
         return len(shapes) > 1 and len({self.printed(*shape) for shape in shapes}) < len(shapes)
 
-    def _plain(self, shape: Shape, rows: list[bytes]) -> bool:
+    def _plain(self, shape: Shape, numbers: Numbers) -> bool:
         """Tell whether lines of a shape hold one assertion and nothing else."""
         head = self.head(shape[0])
         if head is None or head[2] or self.printed(*shape) is None:
             return False
-        return _numeric(rows)
+        return numbers.whole
 
     def _one_by_one(self, start: int, lines: list[bytes]) -> int:
         """Count lines, some of which hold more than an assertion, up to the first that needs `slow`."""
@@ -226,7 +223,7 @@ class Runs:
             before, _, rest = line.partition(_BLOCK)
             numbers, _, after = rest.partition(_AFTER_START)
             head, printed = self.head(before), self.printed(before, after)
-            if head is None or printed is None or not _numeric([numbers]):
+            if head is None or printed is None or not Numbers(numbers + b"\n").whole:
                 return start
             end = start + len(line) + 1
             self.tallies.count(self.log, printed, (start + head[2], end), numbers, glued=head[2] > 0)

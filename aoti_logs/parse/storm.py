@@ -33,7 +33,7 @@ def read_storm(log: Log, tallies: Tallies) -> None:
     data, at = log.data, 0
     runs = Runs(log, tallies)
     same: dict[bytes, Printed] = {}
-    announcer = Announcer(data, _LITERALS)
+    announcer = Announcer(data, _LITERALS, passing=True)
     while (hit := announcer.next(at, log.size)) is not None:
         start = max(data.rfind(b"\n", at, hit) + 1, at)
         if _ANCHOR.match(data, hit) is None:

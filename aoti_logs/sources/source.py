@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_BLOCK = 1 << 12  # a line number costs half a block; the marks of 500 MB take 5 MB
+_BLOCK = 1 << 14  # a line number costs half a block; the marks of 500 MB take 1 MB
 
 
 class Kind(StrEnum):
