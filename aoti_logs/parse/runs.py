@@ -139,10 +139,11 @@ class Runs:
         for fits in ([line.startswith(heads) for line in lines], [line.endswith(tails) for line in lines]):
             if False in fits:
                 count = min(count, fits.index(False))
+        lines = lines[:count]
         shapes: Shapes = {}
         for before, after in self._known:
             head, tail = before + _BLOCK, _AFTER_START + after
-            own = [line for line in lines[:count] if line.startswith(head) and line.endswith(tail)]
+            own = [line for line in lines if line.startswith(head) and line.endswith(tail)]
             if own:
                 numbers = Numbers(_lines([line[len(head) : -len(tail)] for line in own]))
                 if not numbers.whole:
