@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoti_logs.code.cpp_expr import parse_cpp, strip_casts
+from aoti_logs.code.cpp_statement import parse_expression
 from aoti_logs.code.expr import Call, Item, Name, Num, Op, Opaque, evaluate, names
 
 
@@ -177,3 +178,8 @@ def test_printed_tree_is_read_back(pair):
 def test_chain_has_the_value_that_cpp_gives_it(chain, first):
     text = f"{first}L" + "".join(f" {op} {number}L" for op, number in chain)
     assert evaluate(parse_cpp(text), {}) == eval(text.replace("L", ""))  # noqa: S307 numbers made above
+
+
+@given(st.from_regex(r"[a-z]{1,9}[0-9]{1,9}|[0-9]{1,18}[lL]{0,2}", fullmatch=True))
+def test_what_is_read_without_the_grammar_is_what_the_grammar_reads(text):
+    assert parse_cpp(text) == parse_expression(text)

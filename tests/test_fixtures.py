@@ -29,6 +29,11 @@ def test_there_are_fixtures():
     assert len(FIXTURES) >= 15
 
 
+def test_every_fixture_is_described(fixtures_dir: Path):
+    page = (fixtures_dir / "README.md").read_text()
+    assert [name for name in FIXTURES if f"`{name}`" not in page] == []
+
+
 @pytest.mark.parametrize("name", FIXTURES)
 def test_the_screen_is_the_expected_one(name: str, explained, golden):
     golden(f"screens/{name}.txt", str(explained(name)))

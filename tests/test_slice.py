@@ -79,6 +79,10 @@ def test_values_stored_are_traced_to_the_loads_behind_them():
         ("5 if a < 0 else a", 0),
         ("2*ks0", 2),
         ("triton_helpers.maximum(a, 4)", 4),
+        ("max_propagate_nan(a, 0)", 0),
+        ("min_propagate_nan(max_propagate_nan(a, 0), 50)", 0),
+        ("triton_helpers.minimum(a, 4)", None),
+        ("tl.max(a, 0)", None),
     ],
 )
 def test_arithmetic_bounds_an_index_from_below(text: str, limit: int | None):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from aoti_logs.code.expr import Expr
 
 _DEEPEST = 40
+# `CppOverrides` and `TritonKernelOverrides` of `torch/_inductor/codegen`. Indices are integers: no NaN.
+_LARGER = ("maximum", "::max", "max_propagate_nan", "clamp_min")
+_SMALLER = ("minimum", "::min", "min_propagate_nan", "clamp_max")
 
 
 def lower_limit(expr: Expr, sizes: Collection[str], least: int = 1, depth: int = 0) -> int | None:
@@ -43,9 +46,13 @@ def lower_limit(expr: Expr, sizes: Collection[str], least: int = 1, depth: int =
         case Op(op="*", args=(Num(value=int(literal)), right)) if literal >= 0:
             low = lower_limit(right, sizes, least, depth + 1)
             return literal * low if low is not None else None
-        case Call(func=func, args=args) if func.endswith(("maximum", "::max", "clamp_min")):
+        case Call(func=func, args=args) if len(args) == 2 and func.endswith(_LARGER):
             lows = [lower_limit(a, sizes, least, depth + 1) for a in args]
             return max((low for low in lows if low is not None), default=None)
+        case Call(func=func, args=(left, right)) if func.endswith(_SMALLER):
+            low = lower_limit(left, sizes, least, depth + 1)
+            more = lower_limit(right, sizes, least, depth + 1)
+            return min(low, more) if low is not None and more is not None else None
     choice = as_select(expr)
     if choice is None:
         return None

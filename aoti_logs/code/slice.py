@@ -6,7 +6,7 @@ Works on `code/body.py`, so that Triton and C++ kernels are answered alike.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.addresses import Access, accesses_of
@@ -310,6 +310,8 @@ def _shown(scope: Scope, expr: Expr, at: int, block: tuple[int, ...], depth: int
             return Op("?:", tuple(_shown(scope, a, at, block, depth + 1) for a in (condition, then, other)))
         case Call(args=args) if same_value(expr) and args:
             return _shown(scope, args[0], at, block, depth + 1)
+        case Call(args=args):
+            return replace(expr, args=tuple(_shown(scope, a, at, block, depth + 1) for a in args))
         case _:
             return expr
 

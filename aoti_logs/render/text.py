@@ -9,7 +9,7 @@ from aoti_logs.render.names import ShortNames
 from aoti_logs.render.safe import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from aoti_logs.explain import Explanation, Finding, Link, Verdict
 
@@ -107,15 +107,18 @@ def _verdicts(finding: Finding, names: ShortNames) -> Iterator[str]:
         yield f"   {chr(ord('a') + number)}. {_cut(verdict.title)} [{verdict.code}]"
         for because in verdict.because:
             yield f"      because {_cut(names.within(because))}"
-    for number, decide in enumerate(dict.fromkeys(d for v in finding.verdicts for d in v.decide)):
-        yield f"  {'to decide:' if number == 0 else '          '} {_cut(names.within(decide))}"
+    yield from _deciding(dict.fromkeys(d for v in finding.verdicts for d in v.decide), names, "  ")
+
+
+def _deciding(what: Iterable[str], names: ShortNames, inset: str) -> Iterator[str]:
+    for number, decide in enumerate(what):
+        yield f"{inset}{'to decide:' if number == 0 else '          '} {_cut(names.within(decide))}"
 
 
 def _reasons(verdict: Verdict, names: ShortNames, inset: str) -> Iterator[str]:
     for because in verdict.because:
         yield f"{inset}because {_cut(names.within(because))}"
-    for decide in verdict.decide:
-        yield f"{inset}to decide: {_cut(names.within(decide))}"
+    yield from _deciding(verdict.decide, names, inset)
 
 
 def _consequences(finding: Finding, names: ShortNames) -> Iterator[str]:

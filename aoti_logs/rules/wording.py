@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.expr import evaluate
+from aoti_logs.code.expr import Name, evaluate
 from aoti_logs.code.interval import lower_limit
 from aoti_logs.code.model import ArgumentKind
 
@@ -138,10 +138,12 @@ def never_negative(case: IndexCase) -> bool:
     if case.slice is None or case.slice.value is None or case.slice.unread_lines:
         return False
     sizes = {t.param for t in case.bound.terms} if case.bound is not None else set()
-    lowest = lower_limit(case.slice.value, sizes)
+    # One row says that a bound `ks0` is at least 1. Of the sizes in `ks0 + ks1` one can still be 0.
+    least = 1 if case.bound is not None and isinstance(case.bound.expr, Name) else 0
+    lowest = lower_limit(case.slice.value, sizes, least)
     if lowest is None:
         return False
     if case.slice.wraps is None:
         return lowest >= 0
-    added = lower_limit(case.slice.wraps, sizes)
+    added = lower_limit(case.slice.wraps, sizes, least)
     return added is not None and lowest >= -added
