@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aoti_logs.parse.announce import Announcer
 from aoti_logs.parse.assertion import device_line
 from aoti_logs.parse.lines import unprefixed
 from tests.log_text import read
@@ -18,11 +19,13 @@ KINDS = [
     ("  /w/IndexKernel.cu:93: operator(): ", 'i >= -s[i] && i < s[i] && "index out of bounds"'),
     ("/w/x.cu:3: ", "a `b` c"),
 ]
+STAMPS = st.sampled_from(["", "", "", "", "2026-11-29 12:00:01,5 ", "2026-11-29T12:00:02.123456Z "])
 LINES = st.builds(
-    lambda kind, block, thread, end: (
-        f"{kind[0]}block: [{block[0]},{block[1]},{block[2]}], thread: [{thread[0]},{thread[1]},{thread[2]}] "
+    lambda stamp, kind, block, thread, end: (
+        f"{stamp}{kind[0]}block: [{block[0]},{block[1]},{block[2]}], thread: [{thread[0]},{thread[1]},{thread[2]}] "
         f"Assertion `{kind[1]}` failed.{end}\n"
     ),
+    STAMPS,
     st.sampled_from(KINDS),
     TRIPLES,
     TRIPLES,
@@ -33,18 +36,24 @@ LINES = st.builds(
 def by_grammar(text):
     """Count with the grammar alone, line by line."""
     rows: dict[tuple[object, ...], list[Any]] = {}
-    for line in text.split("\n"):
+    for number, line in enumerate(text.split("\n"), 1):
         bare, rank = unprefixed(line)
         found = device_line(bare.strip(), rank) if "block: [" in line else None
         if found:
             printed, block, thread = found
             row = rows.setdefault(
-                (printed.file, printed.line, printed.function, printed.message, rank), [0, {}, {}]
+                (printed.file, printed.line, printed.function, printed.message, rank),
+                [0, {}, {}, {}, number, 0],
             )
             row[0] += 1
             row[1][block] = None
             row[2][block, thread] = None
-    return {key: (n, list(blocks), len(pairs)) for key, (n, blocks, pairs) in rows.items()}
+            row[3][thread] = None
+            row[5] = number
+    return {
+        key: (n, list(blocks), len(pairs), list(threads), first, last)
+        for key, (n, blocks, pairs, threads, first, last) in rows.items()
+    }
 
 
 @given(
@@ -55,7 +64,14 @@ def by_grammar(text):
 def test_fast_way_and_grammar_alone_give_the_same_rows(lines, repeat):
     text = "".join(lines * repeat)
     got = {
-        (a.file, a.line, a.function, a.message, a.rank): (a.count, list(a.blocks), a.n_threads)
+        (a.file, a.line, a.function, a.message, a.rank): (
+            a.count,
+            list(a.blocks),
+            a.n_threads,
+            list(a.threads),
+            a.first.line,
+            a.last.line,
+        )
         for a in read(text).assertions
     }
     assert got == by_grammar(text)
@@ -80,3 +96,34 @@ def test_storm_of_many_kinds_is_counted():
     events = read("".join(lines))
     assert len(events.assertions) == 350
     assert {a.count for a in events.assertions} == {20}
+
+
+def test_storm_with_a_time_before_every_line_is_one_assertion():
+    line = "2026-11-29T12:{:02}:{:02}.{:03}Z unknown:0: unknown: block: [{},0,0], thread: [{},0,0] Assertion `index out of bounds: tmp1 < 3` failed.\n"
+    text = "".join(line.format(i // 600 % 60, i // 10 % 60, i % 1000, i // 64, i % 64) for i in range(20000))
+    (got,) = read(text).assertions
+    assert (got.count, got.n_blocks, got.n_threads, got.last.line) == (20000, 313, 20000, 20000)
+
+
+def test_numbers_of_any_length_are_read():
+    """A run is counted by its ends only where its numbers are numbers of a GPU."""
+    line = "unknown:0: unknown: block: [{},0,0], thread: [1,0,0] Assertion `index out of bounds: tmp1 < 3` failed.\n"
+    (got,) = read("".join(line.format(n) for n in (0, 1, 10**30, 2, "9" * 2000, 3))).assertions
+    assert got.count == 6
+    assert got.blocks[:2] == ((0, 0, 0), (1, 0, 0))
+
+
+@given(st.lists(st.sampled_from([b"ab", b"abc", b"\nab", b"x", b"\n"]), max_size=40).map(b"".join), st.data())
+def test_an_announcer_that_is_passed_by_finds_the_same_places(text, data):
+    words = (b"ab", b"bc", b"\na", b"xx")
+    both = Announcer(text, words), Announcer(text, words, passing=True)
+    at = 0
+    while at < len(text):
+        stop = data.draw(st.integers(at, len(text)))
+        starts = [n for n in range(at, stop) if text[n:].startswith((b"ab", b"bc", b"xx"))]
+        starts += [
+            n for n in range(at, stop) if text[n : n + 1] == b"a" and (n == 0 or text[n - 1 : n] == b"\n")
+        ]
+        expected = min(starts, default=None)
+        assert [a.next(at, stop) for a in both] == [expected, expected]
+        at = (max(stop, at + 1) if expected is None else expected + 1) + data.draw(st.integers(0, 4))

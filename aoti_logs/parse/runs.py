@@ -8,6 +8,7 @@ are counted one by one. The results are those of the grammar alone: a property t
 from __future__ import annotations
 
 import re
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.assertion import Printed, Tallies, device_line, place_start
@@ -26,16 +27,37 @@ _MANY = 64  # so many forgotten kinds, and lines are cut one by one
 
 _BLOCK = b"block: ["
 _AFTER_START = b"] A"
+# A collector's time before every line; anything else that changes from line to line is read line by line.
+_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? ")
 _AFTER = re.compile(rb"\] Assertion [^\n]*\bfailed\.[ \r]{0,8}")
 
 Shape = tuple[bytes, bytes]
 """What stands before `block: [` and after `] A`."""
+Place = tuple[int, int]
 Shapes = dict[Shape, Numbers]
 """The numbers between them."""
 
 
+def _places(start: int, end: int, chunk: bytes, shape: Shape, numbers: bytes) -> tuple[Place, Place]:
+    """Return where the first and the last line of a shape stand."""
+    ends = numbers[: numbers.find(b"\n")], numbers[numbers.rfind(b"\n", 0, -1) + 1 : -1]
+    first, last = (b"%b%b%b%b%b\n" % (shape[0], _BLOCK, n, _AFTER_START, shape[1]) for n in ends)
+    at = start if chunk.startswith(first) else start + chunk.find(b"\n" + first) + 1
+    to = start + max(chunk.rfind(b"\n" + last, 0, end - start) + 1, 0)
+    return (at, at + len(first)), (to, to + len(last))
+
+
 def _lines(rows: list[bytes]) -> bytes:
     return b"\n".join(rows) + b"\n"
+
+
+def _head(before: bytes) -> tuple[str, int | None, int] | None:
+    text, rank = unprefixed(before.decode("utf-8", "replace"))
+    begin = place_start(text)
+    if begin is None:
+        return None
+    glued = len(before) - len(text[begin:].encode()) if text[:begin].strip() else 0
+    return text[begin:], rank, glued
 
 
 class Runs:
@@ -52,20 +74,16 @@ class Runs:
 
     def head(self, before: bytes) -> tuple[str, int | None, int] | None:
         """Return place, rank and number of bytes of other output before it; None when there is no place."""
-        if before in self._heads:
-            return self._heads[before]
-        if len(self._heads) >= _SHAPES:
-            self._heads.clear()
-        raw = before.decode("utf-8", "replace")
-        text, rank = unprefixed(raw)
-        begin = place_start(text)
-        found = None
-        if begin is not None:
-            other = text[:begin]
-            glued = len(before) - len(text[begin:].encode()) if other.strip() else 0
-            found = text[begin:], rank, glued
-        self._heads[before] = found
-        return found
+        stamp = _STAMP.match(before)
+        bare = before[stamp.end() :] if stamp else before
+        if bare not in self._heads:
+            if len(self._heads) >= _SHAPES:
+                self._heads.clear()
+            self._heads[bare] = _head(bare)
+        found = self._heads[bare]
+        if found is None or not found[2]:
+            return found
+        return found[0], found[1], found[2] + len(before) - len(bare)
 
     def printed(self, before: bytes, after: bytes) -> Printed | None:
         """Return what lines with these ends say; the grammar reads one of them."""
@@ -88,9 +106,10 @@ class Runs:
         at = start
         while at < self.log.size:
             chunk = bytes(self.log.data[at : at + self._size])
-            end = self._known_lines(at, chunk) if self._known and self._forgotten < _MANY else at
+            by_ends = self._known and self._forgotten < _MANY and _STAMP.match(chunk) is None
+            end = self._known_lines(at, chunk) if by_ends else at
             if end == at:
-                chunk = chunk if self._forgotten >= _MANY else chunk[: 1 << 13]
+                chunk = chunk[: 1 << 13] if by_ends else chunk
                 end = self._cut(at, chunk)
             done, at = end - at, end
             if not done or chunk.find(b"\n", done) >= 0:
@@ -111,7 +130,7 @@ class Runs:
         for (before, after), numbers in shapes.items():
             ends = len(before) + len(_BLOCK) + len(_AFTER_START) + len(after)
             end += len(numbers.text) + numbers.count * ends
-        self._add(start, end, chunk, shapes)
+        self._add(start, end, shapes, {s: _places(start, end, chunk, s, n.text) for s, n in shapes.items()})
         return end
 
     def _one_kind(self, chunk: bytes) -> Numbers | None:
@@ -155,11 +174,16 @@ class Runs:
     def _cut(self, start: int, chunk: bytes) -> int:
         """Count lines of any kind by cutting each at its numbers; return where they end."""
         rows: dict[Shape, list[bytes]] = {}
+        first: dict[Shape, int] = {}
+        last: dict[Shape, int] = {}
         pieces: list[bytes] = []
         lines = chunk.split(b"\n")
         del lines[-1]  # not ended in this chunk, or not at all
-        for line in lines:
+        stamped = _STAMP.match(chunk) is not None
+        for number, line in enumerate(lines):
             before, _, rest = line.partition(_BLOCK)
+            if stamped and (stamp := _STAMP.match(before)):
+                before = before[stamp.end() :]
             numbers, found, after = rest.partition(_AFTER_START)
             if not found:
                 break
@@ -168,6 +192,8 @@ class Runs:
                 rows[key].append(numbers)
             else:
                 rows[key] = [numbers]
+                first[key] = number
+            last[key] = number
             pieces.append(line)
         if not pieces:
             return start
@@ -178,30 +204,26 @@ class Runs:
             or not all(self._plain(shape, numbers) for shape, numbers in shapes.items())
         ):
             return self._one_by_one(start, pieces)
-        for shape in shapes:
-            self._known.pop(shape, None)
-            self._known[shape] = None
-        while len(self._known) > _KNOWN:
-            del self._known[next(iter(self._known))]
-            self._forgotten += 1
-        end = start + sum(map(len, pieces)) + len(pieces)
-        self._add(start, end, chunk, shapes)
-        return end
+        if not stamped:
+            for shape in shapes:
+                self._known.pop(shape, None)
+                self._known[shape] = None
+            while len(self._known) > _KNOWN:
+                del self._known[next(iter(self._known))]
+                self._forgotten += 1
+        places = list(pairwise(accumulate(map(len, pieces), lambda at, size: at + size + 1, initial=start)))
+        self._add(start, places[-1][1], shapes, {s: (places[first[s]], places[last[s]]) for s in shapes})
+        return places[-1][1]
 
-    def _add(self, start: int, end: int, chunk: bytes, shapes: Shapes) -> None:
-        for (before, after), numbers in shapes.items():
-            printed = self.printed(before, after)
+    def _add(self, start: int, end: int, shapes: Shapes, places: dict[Shape, tuple[Place, Place]]) -> None:
+        for shape, numbers in shapes.items():
+            printed = self.printed(*shape)
             if printed is None:  # cannot be: a shape is known after it was read
                 continue
             tally = self.tallies.of(printed)
-            text = numbers.text
-            ends = text[: text.find(b"\n")], text[text.rfind(b"\n", 0, -1) + 1 : -1]
-            first, last = (b"%b%b%b%b%b\n" % (before, _BLOCK, n, _AFTER_START, after) for n in ends)
+            first, tally.last = places[shape]
             if not tally.count:
-                at = start if chunk.startswith(first) else start + chunk.find(b"\n" + first) + 1
-                tally.first = at, at + len(first)
-            at = start + max(chunk.rfind(b"\n" + last, 0, end - start) + 1, 0)
-            tally.last = at, at + len(last)
+                tally.first = first
             tally.count += numbers.count
             tally.threads.add(numbers)
             tally.seen(start, end)
