@@ -59,6 +59,7 @@ class ModelView:
         self.base = base
         self.names = names
         self._bodies: dict[str, Body | None] = {}
+        self._written: dict[int, tuple[str, ...]] = {}
 
     @cached_property
     def inputs(self) -> dict[str, ModelInput]:
@@ -171,10 +172,14 @@ class ModelView:
             return Tensor(
                 name, ArgumentKind.INPUT, entry.index, user.name if user else None, entry.line, shape
             )
-        buffer = next((b for b in self.wrapper.buffers if b.name == name), None)
-        if buffer is not None:
-            return Tensor(name, ArgumentKind.BUFFER, line=buffer.line, shape=shape)
+        if name in self._buffer_lines:
+            return Tensor(name, ArgumentKind.BUFFER, line=self._buffer_lines[name], shape=shape)
         return Tensor(name, kind, shape=shape)
+
+    @cached_property
+    def _buffer_lines(self) -> dict[str, int]:
+        """Line of each buffer's birth."""
+        return {b.name: b.line for b in reversed(self.wrapper.buffers)}
 
     def definition(self, name: str) -> Kernel | None:
         """Return the kernel with its body: in the wrapper, or in the kernel file that goes with it."""
@@ -213,17 +218,24 @@ class ModelView:
 
     def _memory(self, name: str) -> set[str]:
         """Return the older names of the memory behind a name (reuse and views)."""
-        aliases = {b.name: b.alias_of for b in self.wrapper.buffers if b.alias_of}
         group = {name}
-        while (name := aliases.get(name, "")) and name not in group:
+        while (name := self._aliases.get(name, "")) and name not in group:
             group.add(name)
         return group
+
+    @cached_property
+    def _aliases(self) -> dict[str, str]:
+        return {b.name: b.alias_of for b in self.wrapper.buffers if b.alias_of}
 
     def producer(self, name: str, before: int) -> Launch | None:
         """Return the last launch before launch number `before` that wrote a buffer."""
         group = self._memory(name)
         for launch in reversed(self.wrapper.launches):
-            if launch.index < before and group & set(self.written_by(launch)):
+            if launch.index >= before:
+                continue
+            if launch.index not in self._written:
+                self._written[launch.index] = self.written_by(launch)
+            if not group.isdisjoint(self._written[launch.index]):
                 return launch
         return None
 

@@ -1,0 +1,54 @@
+"""Who wrote a buffer, in wrappers of thousands of launches."""
+
+from types import SimpleNamespace
+
+from aoti_logs.code.model import Argument, ArgumentKind, Backend, Buffer, Launch, ModelInput
+from aoti_logs.code.view import ModelView
+
+
+class Chain:
+    """Each buffer is made from the one before; every tenth is a new name of the memory of the one before."""
+
+    constants = checks = sizes = kernel_files = ()
+
+    def __init__(self, length: int) -> None:
+        self.asked = 0
+        self.inputs = (ModelInput(0, "arg0_1", 1),)
+        made = [f"buf{n}" for n in range(length)]
+        self._buffers = tuple(
+            Buffer(name, n, alias_of=f"buf{n - 1}" if n % 10 == 9 else None) for n, name in enumerate(made)
+        )
+        read = ["arg0_1", *made]
+        self.launches = tuple(
+            Launch(
+                n, "aten.relu", Backend.EXTERN, n, "", (Argument(0, None, before, kind(before), before),),
+                outputs=(made[n],),
+            )
+            for n, before in enumerate(read[:-1])
+            if n % 10 != 9
+        )  # fmt: skip
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        self.asked += 1
+        return self._buffers
+
+
+def kind(name: str) -> ArgumentKind:
+    return ArgumentKind.INPUT if name.startswith("arg") else ArgumentKind.BUFFER
+
+
+def test_a_chain_leads_to_the_input_and_the_buffers_are_gone_through_once():
+    chain = Chain(400)
+    view = ModelView(chain, SimpleNamespace(kernel_files=()), {})
+    assert [t.name or t.arg for t in view.roots("buf399", 400)] == ["arg0_1"]
+    assert chain.asked < 10
+
+
+def test_a_new_name_of_memory_was_written_under_the_old_one():
+    view = ModelView(Chain(20), SimpleNamespace(kernel_files=()), {})
+    launch = view.producer("buf9", 20)
+    assert launch is not None
+    assert launch.outputs == ("buf8",)
+    assert view.producer("buf8", 8) is None
+    assert view.named("buf9").kind is ArgumentKind.BUFFER
