@@ -135,7 +135,11 @@ def build_case(assertion: Assertion, events: LogEvents, evidence: Evidence) -> I
 
 def _hints(assertion: Assertion, events: LogEvents, in_time: bool) -> Hints:
     """Collect what the stacks of this very failure say; a GPU's errors come apart from the assertion."""
-    own = [e for e in events.errors if e.assertion is not None and e.assertion.first == assertion.first]
+    own = [
+        e
+        for e in events.errors
+        if e.assertion is not None and e.assertion.first.start == assertion.first.start
+    ]
     if assertion.form is not AssertionForm.CPU or not own:
         return Hints.of([f for s in events.stacks for f in s.frames], in_time=in_time)
     frames = [f for e in own if e.stack is not None for f in e.stack.frames]

@@ -126,6 +126,7 @@ class Log:
         self.data = source.data
         self.size = len(self.data)
         self.claims = Claims()
+        self._last = Line(-1, -1, "", None)  # a line is looked at from above, then read itself
         self.expected: dict[int, str] = {}
         self.errors: list[ErrorText] = []
         self.stacks: list[Stack] = []
@@ -142,9 +143,12 @@ class Log:
         found = self.data.find(b"\n", at)
         end = self.size if found < 0 else found + 1
         end = min(end, self.claims.next_start(at, end))
+        if (self._last.start, self._last.end) == (at, end):
+            return self._last
         raw = bytes(self.data[at : min(end, at + LONGEST)]).decode("utf-8", "replace")
         text, rank = unprefixed(raw.removesuffix("\n").removesuffix("\r"))
-        return Line(at, end, text, rank)
+        self._last = Line(at, end, text, rank)
+        return self._last
 
     def after(self, line: Line) -> Line | None:
         """Return the next unclaimed line of the same rank, or None when there is none nearby."""

@@ -78,7 +78,7 @@ def _command(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _shapes(text: str) -> tuple[tuple[str, str], ...]:
-    if len(text) > 4096 or _CODE_TEXT.search(text):
+    if "(" not in text or len(text) > 4096 or _CODE_TEXT.search(text):
         return ()
     facts: list[tuple[str, str]] = []
     for found in _SHAPE.finditer(text):
