@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model import CheckKind
@@ -30,6 +31,7 @@ class UserInput:
     placeholder: Placeholder
 
 
+@lru_cache(maxsize=1 << 16)
 def dims(annotation: str | None) -> tuple[str, ...] | None:
     """Return the sizes in `f32[s70, 8][8, 1]cuda:0` (`s70`, `8`); None when there are none to read."""
     found = _SHAPE.match(annotation or "")

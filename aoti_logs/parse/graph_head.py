@@ -16,6 +16,7 @@ _FALLBACK = re.compile(r'(\w+)\s*:\s*"([^"\n]*)"')
 _MACHINE_MADE = re.compile(r"(?:arg|primals_|tangents_|fwd_rng_|bwd_rng_)\d+(?:_\d+)?|(?:s|u|zf|zuf)\d+")
 _DYNAMO_SOURCE = re.compile(r"[LG]_(?P<path>\w+?)_*")
 _LONGEST = 4 << 20
+_DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,9 @@ def described_input(descriptor: str) -> tuple[int | None, str | None]:
     values = {
         str(f.children[0]): str(f.children[1]) for f in branches(tree) if isinstance(f.children[1], str)
     }
-    if name == "PlainAOTInput" and values.get("idx", "").isdecimal():
-        return int(values["idx"]), None
+    index = values.get("idx", "")
+    if name == "PlainAOTInput" and index.isdecimal() and len(index) < _DIGITS:
+        return int(index), None
     if name in {"ParamAOTInput", "BufferAOTInput"} and "target" in values:
         return None, values["target"][1:-1]
     return None, None
