@@ -21,12 +21,13 @@ got: 3`. Convert the input with `.long()` before the call.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.model import ArgumentKind, CheckKind
+from aoti_logs.code.model import CheckKind
 from aoti_logs.explain import Confidence, Verdict
 from aoti_logs.rules.rule import Rule
-from aoti_logs.rules.wording import is_aot, main_index, print_hint, tensor_name
+from aoti_logs.rules.wording import input_sources, is_aot, print_hint, tensor_name
 
 if TYPE_CHECKING:
     from aoti_logs.code.case import IndexCase
@@ -38,16 +39,36 @@ _WIDE = re.compile(r"\*i64|\bint64_t\b|\blong\b")
 
 def judge(case: IndexCase) -> Verdict | None:
     """Apply when an input of the model is read as int64 and nothing tested its dtype."""
-    source = main_index(case)
-    if not case.sites or source is None or source.tensor is None or not is_aot(case):
+    if not case.sites or not is_aot(case):
         return None
-    if source.tensor.kind is ArgumentKind.INPUT:
-        if source.dtype is not None and not _WIDE.search(source.dtype):
-            return None
-        return _of(case, source.tensor)
-    # Of what the index is computed from, only an input that the code declares as int64.
-    declared = [t for t in source.roots if t.kind is ArgumentKind.INPUT and _is_int64(_declared(case, t))]
-    return next((v for t in declared if (v := _of(case, t)) is not None), None)
+    read = {s.tensor.arg: s.dtype for s in case.index if s.tensor is not None}
+    verdicts = []
+    for tensor in input_sources(case):
+        dtype = read.get(tensor.arg)
+        if dtype is not None and not _WIDE.search(dtype):
+            continue
+        # Of what the index is computed from, only an input that the code declares as int64.
+        if tensor.arg in read or _is_int64(_declared(case, tensor)):
+            verdicts.append(_of(case, tensor))
+    return _first([v for v in verdicts if v is not None])
+
+
+def _first(verdicts: list[Verdict]) -> Verdict | None:
+    """Return what is proven of one input, else what is possible of all of them."""
+    if not verdicts:
+        return None
+    verdicts.sort(key=lambda v: v.confidence is Confidence.POSSIBLE)
+    first = verdicts[0]
+    if len(verdicts) == 1 or first.confidence is not Confidence.POSSIBLE:
+        return first
+    names = " or ".join(v.title.partition(" may ")[0] for v in verdicts[:3])
+    return replace(
+        first,
+        title=f"{names} may {first.title.partition(' may ')[2]}",
+        because=tuple(dict.fromkeys(b for v in verdicts[:3] for b in v.because)),
+        decide=tuple(dict.fromkeys(d for v in verdicts[:3] for d in v.decide)),
+        fixes=tuple(dict.fromkeys(f for v in verdicts[:3] for f in v.fixes)),
+    )
 
 
 def _of(case: IndexCase, tensor: Tensor) -> Verdict | None:

@@ -9,9 +9,11 @@ shorter than its partner is read at the wrong places: numbers that nobody passed
 Every index that the caller sees is legal. Like int32 ids (AL106) it looks like bad data.
 
 ## Evidence it needs
-The launch, to know that the index is an input of the model. Proven when the value printer shows other
-strides than the wrapper's check of them; excluded when it shows the same, when
-`AOTI_RUNTIME_CHECK_INPUTS` was on, or under torch.compile, which guards the layout; else possible.
+The launch, to know which inputs of the model the index is read from or computed from. Proven when the
+value printer shows strides that differ from the wrapper's check of them, over other memory than a
+contiguous tensor has, and all values in range. Excluded when it shows a vector that is contiguous
+and that the kernel reads from end to end, or under torch.compile, which guards the layout; else
+possible.
 
 ## What to do
 Pass `idx.contiguous()`; run once with `AOTI_RUNTIME_CHECK_INPUTS=1`, which says `unmatched stride value`.
@@ -21,60 +23,129 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.model import ArgumentKind, CheckKind
+from aoti_logs.code.model import CheckKind
 from aoti_logs.explain import Confidence, Verdict
 from aoti_logs.rules.rule import Rule
-from aoti_logs.rules.wording import is_aot, main_index, print_hint, tensor_name
+from aoti_logs.rules.wording import extremes, input_sources, is_aot, lowest_allowed, print_hint, tensor_name
 
 if TYPE_CHECKING:
     from aoti_logs.code.case import IndexCase
     from aoti_logs.code.model import InputCheck
     from aoti_logs.code.view import Tensor
+    from aoti_logs.parse.events import Dump
 
 
 def judge(case: IndexCase) -> Verdict | None:
-    """Apply when an input of the model is the index and nothing tested its layout."""
-    source = main_index(case)
-    if not case.sites or source is None or source.tensor is None or not is_aot(case):
+    """Apply when the index comes from inputs of the model and nothing tested their layout."""
+    if not case.sites or not is_aot(case):
         return None
-    if source.tensor.kind is not ArgumentKind.INPUT:
-        return None
-    checks = [c for c in (case.view.wrapper.checks if case.view else ()) if c.tensor == source.tensor.arg]
-    strides = [c for c in checks if c.kind is CheckKind.STRIDE and c.dim is not None]
-    if strides and (case.checks_on or not all(c.gated for c in strides)):
-        return None
-    return _of(case, source.tensor, strides)
-
-
-def _of(case: IndexCase, tensor: Tensor, checks: list[InputCheck]) -> Verdict | None:
-    name = tensor_name(tensor)
-    fixes = (f"pass {name} as a contiguous tensor: `.contiguous()`",)
-    dump = next(
-        (d for d in reversed(case.numbers.dumps) if d.argument == tensor.arg and d.stride is not None), None
-    )
-    if dump is not None and dump.stride is not None and checks:
-        given = dump.stride
-        wrong = [
-            c for c in checks if c.dim is not None and c.dim < len(given) and str(given[c.dim]) != c.expected
-        ]
-        if not wrong:
-            return None
-        return Verdict(
-            "AL110",
-            f"{name} was given with strides {list(given)}, and the code reads it with {wrong[0].expected} "
-            f"in dimension {wrong[0].dim}",
-            case.strength,
-            (f"{tensor.arg} was printed with stride {list(given)} ({dump.span.place})",),
-            fixes=fixes,
+    open_ones: list[tuple[Tensor, tuple[str, ...]]] = []
+    for tensor in input_sources(case):
+        dump = next(
+            (d for d in reversed(case.numbers.dumps) if d.argument == tensor.arg and d.stride and d.shape),
+            None,
         )
-    because = (
-        f"the model walks over {name} by the strides that it was compiled for, and nothing tests them",
+        checks = _checks(case, tensor)
+        if dump is None:
+            if not _tested(case, checks):
+                open_ones.append((tensor, ()))
+            continue
+        if _dense(dump):
+            if not any(i.covers and i.tensor is not None and i.tensor.arg == tensor.arg for i in case.index):
+                open_ones.append((tensor, ()))
+            continue
+        if (verdict := _proven(case, tensor, dump, checks)) is not None:
+            return verdict
+        printed = (
+            f"{tensor.arg} was printed with size {list(dump.shape or ())} and stride {list(dump.stride or ())}, "
+            f"with gaps or repeats in its memory ({dump.span.place})"
+        )
+        open_ones.append((tensor, (printed,)))
+    return _possible(case, open_ones)
+
+
+def _checks(case: IndexCase, tensor: Tensor) -> list[InputCheck]:
+    return [
+        c
+        for c in (case.view.wrapper.checks if case.view else ())
+        if c.tensor == tensor.arg and c.dim is not None
+    ]
+
+
+def _tested(case: IndexCase, checks: list[InputCheck]) -> bool:
+    """Tell whether strides of every dimension, and the length, were compared with fixed numbers."""
+    ran = [c for c in checks if case.checks_on or not c.gated]
+    strides = {c.dim for c in ran if c.kind is CheckKind.STRIDE}
+    lengths = {c.dim for c in ran if c.kind is CheckKind.EQUAL}
+    every = {c.dim for c in checks}
+    return bool(every) and every <= strides and every <= lengths
+
+
+def _dense(dump: Dump) -> bool:
+    """Tell a tensor whose elements fill one block of memory, in whatever order."""
+    filled = 1
+    pairs = zip(dump.stride or (), dump.shape or (), strict=False)
+    for stride, size in sorted((stride, size) for stride, size in pairs if size != 1):
+        if size and stride != filled:
+            return False
+        filled *= size
+    return True
+
+
+def _proven(case: IndexCase, tensor: Tensor, dump: Dump, checks: list[InputCheck]) -> Verdict | None:
+    """Return the verdict when the values that were passed are all in range, so that only the layout is left."""
+    given, shape = dump.stride or (), dump.shape or ()
+    wrong = [
+        c
+        for c in checks
+        if c.kind is CheckKind.STRIDE
+        and c.dim is not None
+        and c.dim < min(len(given), len(shape))
+        and shape[c.dim] > 1
+        and str(given[c.dim]) != c.expected
+    ]
+    lowest, highest = extremes(case)
+    allowed, size = lowest_allowed(case), case.bound.known if case.bound is not None else None
+    if case.bound is not None and case.bound.value is not None:
+        size = case.bound.value
+    main = case.index[0].tensor
+    if not wrong or main is None or main.arg != tensor.arg or size is None or allowed is None:
+        return None
+    if highest is None or lowest is None or highest.high >= size or lowest.low < allowed:
+        return None
+    name = tensor_name(tensor)
+    return Verdict(
+        "AL110",
+        f"{name} was given with strides {list(given)}, and the code reads it with {wrong[0].expected} "
+        f"in dimension {wrong[0].dim}",
+        case.strength,
+        (
+            f"{tensor.arg} was printed with stride {list(given)} ({dump.span.place})",
+            f"its values, {lowest.shown} to {highest.shown}, are all in range",
+        ),
+        fixes=_fixes(name),
     )
-    decide = [print_hint(f"the strides of {name}")]
-    if checks:
+
+
+def _possible(case: IndexCase, tensors: list[tuple[Tensor, tuple[str, ...]]]) -> Verdict | None:
+    if not tensors:
+        return None
+    name = " or ".join(tensor_name(t) for t, _ in tensors[:3])
+    walks = f"the model walks over {name} by the strides and the length that it was compiled for"
+    because = (
+        f"{walks}, and nothing tests all of them",
+        *(text for _, printed in tensors for text in printed),
+    )
+    decide = [print_hint(f"the shape and strides of {tensor_name(t)}") for t, _ in tensors[:3]]
+    gated = [c for t, _ in tensors for c in _checks(case, t) if c.kind is CheckKind.STRIDE and c.gated]
+    if gated and not case.checks_on:
         decide.insert(0, "AOTI_RUNTIME_CHECK_INPUTS=1 names a stride that differs")
     title = f"{name} may not be laid out as compiled (a slice with steps, a transpose, or shorter than its partner)"
-    return Verdict("AL110", title, Confidence.POSSIBLE, because, tuple(decide), fixes)
+    return Verdict("AL110", title, Confidence.POSSIBLE, because, tuple(decide), _fixes(name))
+
+
+def _fixes(name: str) -> tuple[str, ...]:
+    return (f"pass {name} as a contiguous tensor: `.contiguous()`",)
 
 
 RULE = Rule("AL110", "index-layout", __doc__ or "", judge)

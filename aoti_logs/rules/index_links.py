@@ -112,6 +112,8 @@ def count_text(case: IndexCase) -> str:
         threads = f"{a.n_threads:,} thread{'s' * (a.n_threads != 1)} in {a.n_blocks:,} block{'s' * (a.n_blocks != 1)}"
         again = f", {a.count:,} lines" if a.count != a.n_threads else ""
         return f"{threads}{again}, one condition"
+    if a.count > 2:
+        return f"printed {a.count} times; if that is several failures, what is said here is of the first"
     return f"printed {a.count} times, one failure" if a.count > 1 else "printed once"
 
 

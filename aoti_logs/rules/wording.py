@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.expr import Name, evaluate
 from aoti_logs.code.interval import lower_limit
 from aoti_logs.code.model import ArgumentKind
+from aoti_logs.rules.exactness import is_exact
 
 if TYPE_CHECKING:
     from aoti_logs.code.case import IndexCase
@@ -38,7 +39,7 @@ def index_name(case: IndexCase) -> str:
     if source.tensor is None:
         return f"an index read through `{source.ptr}`"
     name = tensor_name(source.tensor)
-    if case.slice is not None and case.slice.direct is None:
+    if case.slice is not None and (case.slice.direct is None or not is_exact(case)):
         name = f"an index computed from {name}"
     else:
         name = f"an index in {name}"
@@ -51,6 +52,17 @@ def index_name(case: IndexCase) -> str:
 def main_index(case: IndexCase) -> IndexSource | None:
     """Return the first source of the index."""
     return case.index[0] if case.index else None
+
+
+def input_sources(case: IndexCase) -> tuple[Tensor, ...]:
+    """Return the inputs of the model that the index is read from, or computed from."""
+    found: dict[str, Tensor] = {}
+    for source in case.index:
+        tensors = (source.tensor,) if source.tensor is not None else ()
+        for tensor in (*tensors, *source.roots):
+            if tensor.kind is ArgumentKind.INPUT:
+                found.setdefault(tensor.arg, tensor)
+    return tuple(found.values())
 
 
 def main_indexed(case: IndexCase) -> Indexed | None:
@@ -95,7 +107,7 @@ def extremes(case: IndexCase) -> tuple[Known | None, Known | None]:
     source = main_index(case)
     if source is None or source.tensor is None or case.launch is None or case.slice is None:
         return None, None
-    if case.slice.direct is None or not _read_as_printed(case, source):
+    if case.slice.direct is None or not _read_as_printed(case, source) or not is_exact(case):
         return None, None
     return case.numbers.extremes(source.tensor.arg, case.launch.kernel)
 
@@ -135,11 +147,12 @@ def print_hint(what: str) -> str:
 
 def never_negative(case: IndexCase) -> bool:
     """Return True when the kernel's arithmetic keeps the index acceptable from below, given one row."""
-    if case.slice is None or case.slice.value is None or case.slice.unread_lines:
+    if case.slice is None or case.slice.value is None or case.slice.unread_lines or not is_exact(case):
         return False
     sizes = {t.param for t in case.bound.terms} if case.bound is not None else set()
     # One row says that a bound `ks0` is at least 1. Of the sizes in `ks0 + ks1` one can still be 0.
-    least = 1 if case.bound is not None and isinstance(case.bound.expr, Name) else 0
+    plain = case.bound is not None and isinstance(case.bound.expr, Name)
+    least = 1 if plain and case.bound is not None and not any(t.derived for t in case.bound.terms) else 0
     lowest = lower_limit(case.slice.value, sizes, least)
     if lowest is None:
         return False
