@@ -90,3 +90,9 @@ def test_data_flows_one_way(room):
                 continue
             wrong.append(f"{module} imports {used}")
     assert not wrong
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "aoti_logs").rglob("*.py")), ids=str)
+def test_no_possessive_group(path: Path):
+    """Python before 3.11.5 loses what a group captured inside of a possessive group."""
+    assert re.search(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+", path.read_text()) is None

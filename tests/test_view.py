@@ -1,6 +1,7 @@
 """Who wrote a buffer, in wrappers of thousands of launches."""
 
 from types import SimpleNamespace
+from typing import Any, cast
 
 from aoti_logs.code.model import Argument, ArgumentKind, Backend, Buffer, Launch, ModelInput
 from aoti_logs.code.view import ModelView
@@ -40,13 +41,13 @@ def kind(name: str) -> ArgumentKind:
 
 def test_a_chain_leads_to_the_input_and_the_buffers_are_gone_through_once():
     chain = Chain(400)
-    view = ModelView(chain, SimpleNamespace(kernel_files=()), {})
+    view = ModelView(cast("Any", chain), cast("Any", SimpleNamespace(kernel_files=())), {})
     assert [t.name or t.arg for t in view.roots("buf399", 400)] == ["arg0_1"]
     assert chain.asked < 10
 
 
 def test_a_new_name_of_memory_was_written_under_the_old_one():
-    view = ModelView(Chain(20), SimpleNamespace(kernel_files=()), {})
+    view = ModelView(cast("Any", Chain(20)), cast("Any", SimpleNamespace(kernel_files=())), {})
     launch = view.producer("buf9", 20)
     assert launch is not None
     assert launch.outputs == ("buf8",)

@@ -21,8 +21,9 @@ BETWEEN = b"], thread: ["
 _REMEMBERED = 4096  # different runs of threads
 
 _TRIPLE = rb"[0-9]{1,18}+,[0-9]{1,18}+,[0-9]{1,18}+"
+# No possessive group: Python before 3.11.5 loses what such a group captured (gh-101955, gh-106052).
 _RUNS = re.compile(
-    rb"(%b)\], thread: \[(%b\n(?:\1\], thread: \[%b\n)*+)|((?s:.+))" % (_TRIPLE, _TRIPLE, _TRIPLE)
+    rb"(%b)\], thread: \[(%b\n(?:\1\], thread: \[%b\n){0,1023})|((?s:.+))" % (_TRIPLE, _TRIPLE, _TRIPLE)
 )
 
 

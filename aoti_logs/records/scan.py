@@ -34,7 +34,7 @@ _LINE = re.compile(
     + _TEXT_LINE
     + rb"(?:\n"
     + _TEXT_LINE
-    + rb"){0,500}+)?"
+    + rb"){0,500})?"
 )
 _GLUE = re.compile(rb'\] \{"')
 _LONGEST_PREFIX = 1200

@@ -69,7 +69,7 @@ def _of_bound(case: IndexCase) -> Verdict | None:
     if known or not is_aot(case):
         return None
     terms = [t for t in case.bound.terms if t.tensor is not None and (t.lower is None or t.lower > 0)]
-    if len(case.bound.terms) != 1 or not terms or terms[0].derived:
+    if len(case.bound.terms) != 1 or not terms:
         return None
     return _unknown(case, terms[0])
 
@@ -114,7 +114,11 @@ def _unknown(case: IndexCase, term: BoundTerm) -> Verdict | None:
         return None
     name = term.tensor.shown
     because = [f"with {term.param} = 0 no index can pass the check, so an empty `{name}` fails always"]
-    if term.has_range:
+    if term.derived:
+        because = [
+            f"with {term.param} = 0 no index can pass the check, and {term.symbol} comes from a size of `{name}`"
+        ]
+    elif term.has_range:
         because.append(
             f"{term.symbol} was compiled for {range_text(term)}, and nothing tests that when the model runs"
         )
@@ -123,7 +127,7 @@ def _unknown(case: IndexCase, term: BoundTerm) -> Verdict | None:
             f"all {case.threads:,} threads of the blocks that printed failed, as they do without rows"
         )
     decide = [print_hint(f"the shape of `{name}`")]
-    if any(c.gated for c in term.checks):
+    if any(c.gated for c in term.checks) and not term.derived:
         decide.append(f"AOTI_RUNTIME_CHECK_INPUTS=1 refuses a size of `{name}` outside {range_text(term)}")
     title = f"`{name}` may have been empty"
     if term.tensor.arg not in {i.tensor.arg for i in case.indexed}:

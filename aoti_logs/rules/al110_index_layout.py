@@ -51,8 +51,12 @@ def judge(case: IndexCase) -> Verdict | None:
                 open_ones.append((tensor, ()))
             continue
         if _dense(dump):
-            if not any(i.covers and i.tensor is not None and i.tensor.arg == tensor.arg for i in case.index):
-                open_ones.append((tensor, ()))
+            reads_all = any(
+                i.covers and i.tensor is not None and i.tensor.arg == tensor.arg for i in case.index
+            )
+            shorter = _shorter(case, tensor, dump)
+            if shorter or not reads_all:
+                open_ones.append((tensor, shorter))
             continue
         if (verdict := _proven(case, tensor, dump, checks)) is not None:
             return verdict
@@ -90,6 +94,27 @@ def _dense(dump: Dump) -> bool:
             return False
         filled *= size
     return True
+
+
+def _shorter(case: IndexCase, tensor: Tensor, dump: Dump) -> tuple[str, ...]:
+    """Return what was printed of another input that was compiled for the same length and has another one."""
+    if case.view is None or not tensor.shape:
+        return ()
+    found = []
+    for arg in case.view.inputs:
+        other = case.view.named(arg).shape or ()
+        theirs = next((d for d in reversed(case.numbers.dumps) if d.argument == arg and d.shape), None)
+        if arg == tensor.arg or theirs is None:
+            continue
+        pairs = zip(other, theirs.shape or (), strict=False)
+        lengths = {size: length for size, length in pairs if not size.isdecimal()}
+        for size, length in zip(tensor.shape, dump.shape or (), strict=False):
+            if lengths.get(size, length) != length:
+                found.append(
+                    f"{size} is a size of both, and {tensor.arg} was printed with size {list(dump.shape or ())} "
+                    f"({dump.span.place}), {arg} with {list(theirs.shape or ())} ({theirs.span.place})"
+                )
+    return tuple(found)
 
 
 def _proven(case: IndexCase, tensor: Tensor, dump: Dump, checks: list[InputCheck]) -> Verdict | None:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.events import AssertionForm, ErrorForm
+from aoti_logs.parse.events import AssertionForm, ErrorForm, ErrorText
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
+    from aoti_logs.parse.events import Assertion, LogEvents
 
 _STICKY = (
     "device-side assert", "CUDA error", "HIP error", "Triton Error", "CUDA driver error", "API call failed",
     "unspecified launch failure", "illegal memory access", "CUBLAS", "cudnn", "NCCL", "watchdog",
     "device kernel image", "ChildFailedError", "run_func_",
 )  # fmt: skip
+
+
+_HANDS_ON = re.compile(r"run_func_|AOTInductorModel\w*Run\w*\(")
 
 
 def follows(error: ErrorText, assertion: Assertion) -> bool:
@@ -51,7 +55,8 @@ def _is_sticky(text: str) -> bool:
 class Causes:
     """Failed checks of one run, asked together: of ten thousand errors each is looked at once."""
 
-    def __init__(self, assertions: Sequence[Assertion]) -> None:
+    def __init__(self, assertions: Sequence[Assertion], handed: Collection[int] = ()) -> None:
+        self._handed = handed
         self._same = {(a.message, a.file, a.line) for a in assertions}
         # What is printed first explains all that the others do, but for a text that must recur.
         self._first: dict[tuple[bool, int | None], Assertion] = {}
@@ -66,6 +71,8 @@ class Causes:
         if error.assertion is not None:
             own = error.assertion
             return (own.message, own.file, own.line) in self._same
+        if error.span.start in self._handed:
+            return True
         if any(follows(error, a) for a in self._first.values()):
             return True
         return self._beginning in error.message and any(follows(error, a) for a in self._cpu)
@@ -75,13 +82,40 @@ def _same(one: Assertion, other: Assertion) -> bool:
     return one.message == other.message and (one.file, one.line) == (other.file, other.line)
 
 
+def returned(events: LogEvents) -> dict[int, tuple[str, str | None, int | None]]:
+    """Return which CPU assertion the error of a whole model call hands on, by where the error stands.
+
+    `run_func_(...) API call failed at ...` does not repeat the text. It belongs to the failure that was
+    printed last before it: another error in between is what it hands on.
+    """
+    cpu = [a for a in events.assertions if a.form is AssertionForm.CPU]
+    if not cpu:
+        return {}
+    steps: list[tuple[int, Assertion | ErrorText]] = [(s.start, a) for a in cpu for s in a.spans]
+    steps += [(e.span.start, e) for e in events.errors if e.form is not ErrorForm.WARNING]
+    last: Assertion | None = None
+    found: dict[int, tuple[str, str | None, int | None]] = {}
+    for start, step in sorted(steps, key=lambda s: s[0]):
+        if not isinstance(step, ErrorText):
+            last = step
+        elif step.assertion is not None:
+            last = step.assertion
+        elif last is not None and _HANDS_ON.match(step.message):
+            found[start] = (last.message, last.file, last.line)
+        elif last is not None and last.message not in step.message:
+            last = None
+    return found
+
+
 def consequences_of(events: LogEvents, assertion: Assertion) -> tuple[Link, ...]:
     """Return the later printings and errors, equal ones once with how often."""
     groups: dict[str, list[ErrorText]] = {}
+    own = (assertion.message, assertion.file, assertion.line)
+    handed = {at for at, whose in returned(events).items() if whose == own}
     for error in events.errors:
         if error.form is ErrorForm.WARNING or error.span.start <= assertion.first.start < error.span.end:
             continue
-        if follows(error, assertion):
+        if follows(error, assertion) or error.span.start in handed:
             groups.setdefault(_text(error), []).append(error)
     links = []
     for text, errors in groups.items():

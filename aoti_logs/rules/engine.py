@@ -9,7 +9,7 @@ from aoti_logs.code.case import build_case
 from aoti_logs.code.episode import Episodes
 from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.consequences import Causes
+from aoti_logs.rules.consequences import Causes, returned
 from aoti_logs.rules.device_asserts import assert_finding, exit_finding
 from aoti_logs.rules.index_finding import index_finding
 from aoti_logs.rules.other_failures import other_findings
@@ -68,7 +68,7 @@ def _unexplained(events: LogEvents, episodes: Episodes) -> list[ErrorText]:
     for error in events.errors:
         run = episodes.of(error.span.start)
         if run.start not in causes:
-            causes[run.start] = Causes(run.events.assertions)
+            causes[run.start] = Causes(run.events.assertions, returned(run.events))
         if error.form is ErrorForm.WARNING or not causes[run.start].explain(error):
             rest.append(error)
     return rest
