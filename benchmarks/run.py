@@ -34,6 +34,10 @@ print(pl.scan_lines(sys.argv[1]).select(pl.len()).collect().item())
 """
 INDEX = """
 import sys, aoti_logs
+print(sum(map(len, aoti_logs.load(sys.argv[1]).evidence.traces)))
+"""
+RECORDS = """
+import sys, aoti_logs
 print(aoti_logs.load(sys.argv[1]).tables["records"].height)
 """
 EVERY_TABLE = """
@@ -110,6 +114,7 @@ def trace(args: argparse.Namespace) -> str:
     contenders = [
         Contender("tlparse -p", tlparse, size),
         python("load and index", INDEX, path, size=size),
+        python("the table records", RECORDS, path, size=size),
         python("every table", EVERY_TABLE, path, size=size),
         python("count newlines", COUNT_LINES, path, size=size),
         python("polars scan_lines", POLARS_LINES, path, size=size),
