@@ -29,22 +29,29 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     A log may hold several runs; numbers, stacks and consequences are taken from the run that an
     assertion stands in.
     """
-    findings = []
+    by_run: dict[int, list[Finding]] = {}
     episodes = Episodes(events)
     for assertion in events.assertions[:MOST]:
-        run = episodes.of(assertion.first.start).events
+        episode = episodes.of(assertion.first.start)
+        run = episode.events
         if assertion.text is not None:
-            findings.append(index_finding(build_case(assertion, run, evidence), run, source))
+            finding = index_finding(build_case(assertion, run, evidence), run, source)
         else:
-            findings.append(assert_finding(assertion, run, source))
+            finding = assert_finding(assertion, run, source)
+        by_run.setdefault(episode.start, []).append(finding)
+    for start, errors in _unexplained(events, episodes).items():
+        run = episodes.of(start).events
+        explained = bool(run.assertions)
+        by_run.setdefault(start, []).extend(
+            other_findings(errors, run, source, evidence, explained=explained)
+        )
+    findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))
-    rest = _unexplained(events, episodes)
-    findings += other_findings(rest, events, source, evidence, explained=bool(events.assertions))
     if not any(f.role == "cause" for f in findings):
         findings += exit_finding(events, source)
-    return _ordered(findings)
+    return sorted(findings, key=lambda f: ["cause", "consequence", "note"].index(f.role))
 
 
 def _uncounted(left: int, source: Source) -> Finding:
@@ -61,30 +68,29 @@ def _uncounted(left: int, source: Source) -> Finding:
     )
 
 
-def _unexplained(events: LogEvents, episodes: Episodes) -> list[ErrorText]:
-    """Return the errors that no assertion of the same run accounts for, and the warnings."""
+def _unexplained(events: LogEvents, episodes: Episodes) -> dict[int, list[ErrorText]]:
+    """Return the errors that no assertion of the same run accounts for, and the warnings, by run."""
     causes: dict[int, Causes] = {}
-    rest = []
+    rest: dict[int, list[ErrorText]] = {}
     for error in events.errors:
         run = episodes.of(error.span.start)
         if run.start not in causes:
             causes[run.start] = Causes(run.events.assertions, returned(run.events))
         if error.form is ErrorForm.WARNING or not causes[run.start].explain(error):
-            rest.append(error)
+            rest.setdefault(run.start, []).append(error)
     return rest
 
 
-def _ordered(findings: list[Finding]) -> list[Finding]:
-    """Put causes first, in the order in which they were printed.
+def _demoted(findings: list[Finding]) -> list[Finding]:
+    """Make notes of what stands beside the failure of one run.
 
     Beside a failed assertion of the same rank an unexplained error is a note: what it follows from
     is not known, and a sticky error of the device is likelier than a second failure.
     """
     seen = {f.rank for f in findings if f.kind.endswith("assert")}
-    ordered = [
+    return [
         replace(f, role="note", severity="note")
         if f.role == "cause" and f.rank in seen and not f.kind.endswith("assert")
         else f
         for f in findings
     ]
-    return sorted(ordered, key=lambda f: ["cause", "consequence", "note"].index(f.role))
