@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.locate import Site
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.explain import Confidence, Link, Missing, weakest
+from aoti_logs.rules.exactness import is_exact
 from aoti_logs.rules.wording import main_index, range_text, tensor_name
 
 if TYPE_CHECKING:
@@ -281,6 +282,8 @@ def _index(case: IndexCase) -> Iterator[Link]:
                 f"it runs from 0 below {item.extent}" if item.extent is not None else "its end is not known"
             )
             details.append(limit + sizes)
+    if case.index and case.index[0].tensor is not None and not is_exact(case):
+        details.append("a cast or a floating-point number on the way may change the value")
     strength = Confidence.PROVEN if main is not None and not case.slice.unread_lines else Confidence.POSSIBLE
     yield Link("index", head, place, strength, tuple(details))
     yield from _dumped(case)

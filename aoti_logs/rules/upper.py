@@ -59,7 +59,7 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
         f"a value of {bound.value if bound.value is not None else rows_name(case)} or more prints this text"
     ]
     if highest is not None and source is not None and not source.covers:
-        because.append(f"{highest.text}; the kernel reads a part of it ({highest.place})")
+        because.append(f"{highest.text}; whether the kernel reads all of it is not known ({highest.place})")
     title = f"{index_name(case)} may be too large for {indexed_name(case)}"
     return Verdict(code, title, Confidence.POSSIBLE, tuple(because), tuple(decide), fixes)
 
