@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import aoti_logs
+from aoti_logs.sources.source import Kind, Source, Span
 
 PRINTER = "cpu_printer"
 """An id beyond the vocabulary, with the value printer's records before it."""
@@ -105,3 +106,30 @@ def test_findings_of_other_ranks_are_counted_not_lost(tmp_path: Path):
     answer = aoti_logs.load(tmp_path / "run.log").explain(rank=1)
     assert [f.rank for f in answer] == [1]
     assert any("other ranks" in p for p in answer.problems)
+
+
+def test_each_run_of_a_log_has_its_own_errors(fixtures_dir: Path, tmp_path: Path):
+    """Two recorded runs in one log: the lost assertion of the second is no note of the first."""
+    names = ("gpu_gather_dynamic_bound", "gpu_assert_text_lost")
+    (tmp_path / "run.log").write_bytes(b"".join((fixtures_dir / n / "run.log").read_bytes() for n in names))
+    causes = [f.rule for f in aoti_logs.load(tmp_path / "run.log").explain() if f.role == "cause"]
+    assert causes == ["AL100", "AL109"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "dense"),
+    [
+        ((3,), (1,), True),
+        ((4, 4), (1, 4), True),
+        ((1, 4), (1, 1), True),
+        ((3,), (2,), False),
+        ((3, 3), (5, 1), False),
+        ((4, 4), (0, 1), False),
+    ],
+)
+def test_a_transposed_tensor_has_the_memory_of_a_contiguous_one(shape, stride, dense):
+    from aoti_logs.parse.events import Dump
+    from aoti_logs.rules.al110_index_layout import _dense
+
+    span = Span(Source("run.log", Kind.LOG, lambda: b""), 0, 0)
+    assert _dense(Dump("cpp", "inputs", None, "a", span, shape=shape, stride=stride)) is dense
