@@ -29,7 +29,6 @@ CPP_START = re.compile(
 
 _CHECK = re.compile(r"\b(?:AOTI_TORCH_CHECK|TORCH_CHECK|device_assert)\s*\(")
 _PARAM = re.compile(r"(?P<dtype>.*?[\s*&])(?P<name>\w+)\s*(?:=.*)?$", re.DOTALL)
-_FILE_INCLUDE = re.compile(rb"Triton kernels are embedded as comments in (\S+)")
 
 
 def occurrences(data: bytes | mmap.mmap, literal: bytes, start: int = 0) -> Iterator[int]:
@@ -249,9 +248,3 @@ def _signature(decorators: str) -> dict[str, str]:
     if match is None or end < 0:
         return {}
     return {m[1] or m[2]: m[3] for m in _SIGNATURE_ENTRY.finditer(decorators, match.end(), end)}
-
-
-def named_wrapper(source: Source) -> str | None:
-    """Return the wrapper's path from the first line of a `.kernel.cpp` file, if it has one."""
-    match = _FILE_INCLUDE.search(bytes(source.data[:4096]))
-    return None if match is None else match[1].decode("utf-8", "replace")

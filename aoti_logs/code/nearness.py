@@ -38,13 +38,18 @@ def nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> 
     theirs = (witness.parent or witness).name
     best = 0
     for copy in copies:
-        ours, cut, label = copy.partition("#")
-        if cut and ours == theirs:
-            mark = label.partition("[")[2].partition("]")[0] or None
+        ours, mark = compile_of_copy(copy)
+        if "#" in copy and ours == theirs:
             best = max(best, SAME_RUN + (mark == compile_id))
         else:
             best = max(best, min(_shared_folders(ours, theirs), SAME_RUN - 1))
     return best
+
+
+def compile_of_copy(copy: str) -> tuple[str, str | None]:
+    """Return the file and the compile id in the name of a copy (`trace.log#output_code[0/0]`)."""
+    name, _, label = copy.partition("#")
+    return name, label.partition("[")[2].partition("]")[0] or None
 
 
 def belongs(witness: Source, copies: Sequence[str]) -> bool:

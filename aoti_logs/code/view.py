@@ -92,14 +92,6 @@ class ModelView:
             symbol = size.alias_of
         return tuple(chain)
 
-    def symbols_of(self, tensor: str, dim: int) -> tuple[str, ...]:
-        """Return the symbols measured at a dimension of a tensor, aliases of them included."""
-        direct = [
-            s.symbol for s in self.wrapper.sizes if s.tensor == tensor and s.dim == dim and not s.stride
-        ]
-        more = [s.symbol for s in self.wrapper.sizes if s.alias_of in direct]
-        return tuple(dict.fromkeys(direct + more))
-
     @property
     def is_aot(self) -> bool:
         """True for AOTInductor: nothing guards its inputs when it runs."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.input_names import input_names
+from aoti_logs.code.nearness import compile_of_copy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,9 +98,4 @@ def _compile(witness: Witness, compile_id: str | None) -> _Compile:
 
 def _labels(copies: Sequence[str]) -> list[_Compile]:
     """Return the compiles that copies of a text are labelled with (`trace.log#output_code[0/0]`)."""
-    found: dict[_Compile, None] = {}
-    for copy in copies:
-        name, cut, label = copy.partition("#")
-        if cut:
-            found[name, label.partition("[")[2].partition("]")[0] or None] = None
-    return list(found)
+    return list(dict.fromkeys(compile_of_copy(copy) for copy in copies if "#" in copy))

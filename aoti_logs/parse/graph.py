@@ -107,7 +107,6 @@ class _Reader:
     attributes: list[tuple[str, str]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     where: NodeLine | None = None
-    descriptors: dict[str, str] = field(default_factory=dict)
 
     def read(self, start: int) -> int:
         """Read one graph whose `def forward(` is on the line at `start`; return where it ends."""

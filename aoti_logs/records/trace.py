@@ -173,11 +173,6 @@ class TraceRecord:
         return bool(self.index.columns.pieces(self.number))
 
     @property
-    def payload_spans(self) -> tuple[Span, ...]:
-        """The payload's lines in the file, TABs and all."""
-        return tuple(Span(self.index.source, *piece) for piece in self.index.columns.pieces(self.number))
-
-    @property
     def payload(self) -> bytes:
         """The payload as it was before torch put a TAB before every line; read anew each time."""
         columns, data = self.index.columns, self.index.source.data

@@ -111,7 +111,8 @@ def consequences_of(events: LogEvents, assertion: Assertion) -> tuple[Link, ...]
     """Return the later printings and errors, equal ones once with how often."""
     groups: dict[str, list[ErrorText]] = {}
     own = (assertion.message, assertion.file, assertion.line)
-    handed = {at for at, whose in returned(events).items() if whose == own}
+    cpu = assertion.form is AssertionForm.CPU
+    handed = {at for at, whose in returned(events).items() if whose == own} if cpu else set()
     for error in events.errors:
         if error.form is ErrorForm.WARNING or error.span.start <= assertion.first.start < error.span.end:
             continue
