@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -16,6 +16,7 @@ from aoti_logs.records.strings import Strings, definitions
 from aoti_logs.sources.source import Place, Span
 
 if TYPE_CHECKING:
+    from aoti_logs.records.aoti import AotCompiles
     from aoti_logs.records.scan import Columns
     from aoti_logs.records.strings import Definitions
     from aoti_logs.sources.source import Source
@@ -154,6 +155,22 @@ class TraceRecord:
         return _envelope.compile_id(self.envelope)
 
     @property
+    def compile(self) -> str | None:
+        """The compile it belongs to, attempts not told apart: `0/1`, or `aoti/0` for the first AOTInductor
+        compile of the file, which torch gives no id. None where no compile is known.
+        """
+        own = self.compile_id
+        if own is not None:
+            return own.partition("_")[0]
+        number = self.index.aot_of(self)
+        return None if number is None else f"aoti/{number}"
+
+    @property
+    def attempt(self) -> int | None:
+        """How often analysis had restarted, from 0; None where the record does not say."""
+        return _envelope.natural(self.envelope.get("attempt"))
+
+    @property
     def rank(self) -> int | None:
         """Rank that the record itself gives."""
         return _envelope.rank(self.envelope)
@@ -258,13 +275,20 @@ class TraceIndex(Sequence[TraceRecord]):
 
     Args:
         source: the trace.
-        parent: the trace of the process that forked this one, whose interned strings a forked
-            child's file uses without repeating them (torch 2.13).
+        others: gives the traces among which the one may be whose interned strings this file uses
+            without repeating them (a forked child's parent, torch 2.13).
     """
 
-    def __init__(self, source: Source, parent: TraceIndex | None = None) -> None:
+    def __init__(self, source: Source, others: Callable[[], Iterable[TraceIndex]] = tuple) -> None:
         self.source = source
-        self.parent = parent
+        self._others = others
+
+    @cached_property
+    def parent(self) -> TraceIndex | None:
+        """The trace whose interned strings this one goes on with; None for most."""
+        from aoti_logs.records.family import parent_of
+
+        return parent_of(self, self._others())
 
     @cached_property
     def columns(self) -> Columns:
@@ -314,6 +338,31 @@ class TraceIndex(Sequence[TraceRecord]):
             if name in wanted or f"{name}:{own}" in wanted:
                 numbers.extend(of_key)
         return (TraceRecord(self, number) for number in sorted(numbers))
+
+    @cached_property
+    def aot_compiles(self) -> AotCompiles:
+        """The AOTInductor compiles, which torch gives no compile id."""
+        from aoti_logs.records.aoti import AotCompiles
+
+        return AotCompiles(self)
+
+    def aot_of(self, record: TraceRecord) -> int | None:
+        """Return the number of the AOTInductor compile that a record without compile id belongs to."""
+        if not self.aot_compiles.stretches:
+            return None
+        return self.aot_compiles.of(record.number, record.process if self.several_processes else None)
+
+    @cached_property
+    def several_processes(self) -> bool:
+        """Whether more than one process wrote into the file."""
+        return len(self.processes) > 1
+
+    @cached_property
+    def processes(self) -> tuple[int, ...]:
+        """Process ids in order of appearance."""
+        from aoti_logs.records.prefixes import processes
+
+        return processes(self)
 
     @cached_property
     def unparsed(self) -> tuple[Unparsed, ...]:
