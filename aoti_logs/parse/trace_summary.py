@@ -42,8 +42,7 @@ def summary(trace: TraceIndex) -> Summary:
     trace_ids: dict[str, None] = {}
     out = Summary(pids=list(trace.processes))
     dangling: dict[int, int] = {}
-    for record in trace:
-        check = record.check()
+    for record, check in zip(trace, trace.checks, strict=True):
         out.n_payloads += check.length is not None
         out.n_changed += check.intact is False
         out.n_damaged += check.problem is not None
@@ -58,12 +57,13 @@ def summary(trace: TraceIndex) -> Summary:
             out.n_strings += 1
         elif (compile_id := record.compile) is not None:
             compiles[compile_id] = None
-        for number in _undefined(record):
-            dangling[number] = dangling.get(number, 0) + 1
+        if record.has_stack:
+            for number in _undefined(record):
+                dangling[number] = dangling.get(number, 0) + 1
     out.ranks, out.compile_ids, out.trace_ids = list(ranks), list(compiles), list(trace_ids)
     out.unknown_entries = list(dict.fromkeys(name for name, _ in trace.columns.keys if not is_known(name)))
     out.n_artifact_names = sum(name == "artifact" and own is not None for name, own in trace.columns.keys)
-    defined = trace.string_definitions
+    defined = trace.string_definitions.of_all
     out.string_ids = [min(defined), max(defined)] if defined else []
     out.dangling, out.n_dangling = sorted(dangling), sum(dangling.values())
     if dangling and trace.parent is not None:
@@ -83,7 +83,7 @@ def version(trace: TraceIndex) -> str | None:
 
 
 def _undefined(record: TraceRecord) -> Iterator[int]:
-    defined = record.index.string_definitions
+    defined = record.index.string_definitions.of_all
     for frame in stack_frames(record.envelope, record.metadata):
         number = frame.get("filename")
         if isinstance(number, int) and not isinstance(number, bool) and number not in defined:

@@ -99,7 +99,19 @@ class TraceRecord:
     @property
     def line(self) -> int:
         """Line number (from 1) of its prefix."""
+        context = self.index.known_context
+        if context is not None:
+            return context.lines[self.number]
         return self.index.source.line_at(self.index.columns.start[self.number])
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """File and line of its prefix: those of `place`."""
+        source = self.index.source
+        if source.parent_lines is None:
+            return source.name, self.line
+        place = self.place
+        return place.source, place.line
 
     @property
     def place(self) -> Place:
@@ -127,7 +139,8 @@ class TraceRecord:
     @property
     def process(self) -> int:
         """Process id; in torch 2.4 the thread id, 15 digits."""
-        return self._prefix[2]
+        context = self.index.known_context
+        return self._prefix[2] if context is None else context.prefixes[self.number].process
 
     @property
     def emitter(self) -> tuple[str, int]:
@@ -140,16 +153,19 @@ class TraceRecord:
     def _decoded(self) -> tuple[dict[str, Any], str | None]:
         columns = self.index.columns
         raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
-        try:
-            value = _envelope.decode_json(raw)
-        except ValueError as error:
-            return {}, f"the envelope is not JSON: {error}"
-        return (value, None) if isinstance(value, dict) else ({}, "the envelope is not a JSON object")
+        return _envelope.decode_object(raw)
 
     @property
     def envelope(self) -> dict[str, Any]:
         """The whole envelope; empty when it is not JSON (`problem` says so)."""
         return self._decoded[0]
+
+    @property
+    def has_stack(self) -> bool:
+        """Whether the envelope can hold a stack; told without decoding it."""
+        columns = self.index.columns
+        raw = self.index.source.data[columns.env[self.number] : columns.head_end[self.number]]
+        return b'stack"' in raw
 
     @property
     def metadata(self) -> Any:
@@ -159,14 +175,16 @@ class TraceRecord:
     @property
     def compile_id(self) -> str | None:
         """Compile id as torch prints it (`0/1_2`); None where the record knows none."""
-        return _envelope.compile_id(self.envelope)
+        context = self.index.known_context
+        return _envelope.compile_id(self.envelope) if context is None else context.ids[self.number].trace_id
 
     @property
     def compile(self) -> str | None:
         """The compile it belongs to, attempts not told apart: `0/1`, or `aoti/0` for the first AOTInductor
         compile of the file, which torch gives no id. None where no compile is known.
         """
-        own = self.compile_id
+        context = self.index.known_context
+        own = self.compile_id if context is None else context.ids[self.number].compile_id
         if own is not None:
             return own.partition("_")[0]
         number = self.index.aot_of(self)
@@ -175,12 +193,16 @@ class TraceRecord:
     @property
     def attempt(self) -> int | None:
         """How often analysis had restarted, from 0; None where the record does not say."""
+        context = self.index.known_context
+        if context is not None:
+            return context.ids[self.number].attempt
         return _envelope.natural(self.envelope.get("attempt"))
 
     @property
     def rank(self) -> int | None:
         """Rank that the record itself gives."""
-        return _envelope.rank(self.envelope)
+        context = self.index.known_context
+        return _envelope.rank(self.envelope) if context is None else context.ids[self.number].rank
 
     @property
     def filename(self) -> str:
@@ -203,6 +225,14 @@ class TraceRecord:
         end = columns.head_end[self.number]
         return _payload.read(data, columns.pieces(self.number), crlf=end > 0 and data[end - 1] == 0x0D)
 
+    def payload_start(self, length: int) -> bytes:
+        """Return the first bytes of the payload as they stand in the file, TABs included."""
+        pieces = self.index.columns.pieces(self.number)
+        if not pieces:
+            return b""
+        start, end = pieces[0]
+        return bytes(self.index.source.data[start : min(end, start + length)])
+
     @property
     def text(self) -> str:
         """The payload as text; bytes that are not UTF-8 become U+FFFD."""
@@ -210,6 +240,15 @@ class TraceRecord:
 
     def json(self) -> Any:
         """Return the payload's JSON value, None when it is not JSON (`encoding: "json"` is no promise)."""
+        from orjson import JSONDecodeError, loads
+
+        columns, data = self.index.columns, self.index.source.data
+        if self.number not in columns.breaks:
+            # A payload's TABs stand behind line ends, which JSON has between tokens only: blanks to it.
+            try:
+                return loads(data[columns.head_end[self.number] : columns.end[self.number]])
+            except JSONDecodeError:
+                pass
         try:
             return _envelope.decode_json(self.payload)
         except ValueError:

@@ -15,6 +15,7 @@ from aoti_logs.sources.source import Span
 
 if TYPE_CHECKING:
     from aoti_logs.records.aoti import AotCompiles
+    from aoti_logs.records.context import Context
     from aoti_logs.records.scan import Columns
     from aoti_logs.records.strings import Definitions
     from aoti_logs.sources.source import Source
@@ -34,6 +35,7 @@ class TraceIndex(Sequence[TraceRecord]):
     def __init__(self, source: Source, others: Callable[[], Iterable[TraceIndex]] = tuple) -> None:
         self.source = source
         self._others = others
+        self.known_context: Context | None = None
 
     @cached_property
     def parent(self) -> TraceIndex | None:
@@ -90,6 +92,21 @@ class TraceIndex(Sequence[TraceRecord]):
             if name in wanted or f"{name}:{own}" in wanted:
                 numbers.extend(of_key)
         return (TraceRecord(self, number) for number in sorted(numbers))
+
+    @cached_property
+    def context(self) -> Context:
+        """Line, ids and prefix of all records; asked for by who reads most of them."""
+        from aoti_logs.records.context import Context
+
+        self.known_context = Context(self)
+        return self.known_context
+
+    @cached_property
+    def checks(self) -> list[Check]:
+        """What `TraceRecord.check` says of each record; hashes the whole file."""
+        from aoti_logs.records.checks import checks
+
+        return checks(self)
 
     @cached_property
     def aot_compiles(self) -> AotCompiles:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.records.catalogue import unknown_fields
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
@@ -56,11 +55,12 @@ SCHEMA = TraceRecords
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
-    for record in trace:
-        length, md5, intact, problem = record.check()
+    unknown = trace.context.unknown
+    for record, check in zip(trace, trace.checks, strict=True):
+        length, md5, intact, problem = check
         emitter, emitter_line = record.emitter
         yield (
             *t.here(record), record.attempt, record.number, record.name, record.artifact,
             t.text(record.envelope.get("subgraph_name")), record.level, record.time, record.process, emitter,
-            emitter_line, length, md5, intact, problem, unknown_fields(record.name, record.envelope) or None,
+            emitter_line, length, md5, intact, problem, unknown.get(record.number),
         )  # fmt: skip
