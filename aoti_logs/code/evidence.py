@@ -111,19 +111,30 @@ class Evidence:
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """Every `create_symbol`, from traces and from TORCH_LOGS text."""
-        from aoti_logs.parse.symbol import symbol_from_envelope, symbols_in_messages
+        from aoti_logs.parse.symbol import symbols_in_messages
 
-        found: list[Symbol] = []
-        for trace in self.traces:
-            for record in trace.find("create_symbol"):
-                symbol = symbol_from_envelope(
-                    record.envelope, record.place, trace.source, record.compile_id, record.strings
-                )
-                if symbol is not None:
-                    found.append(symbol)
+        found = self._traced("create_symbol")
         for _, events in self._logs:
             found += symbols_in_messages(events.messages)
         return tuple(found)
+
+    @cached_property
+    def all_symbols(self) -> tuple[Symbol, ...]:
+        """The same with the unbacked symbols of traces, which no size of an input stands behind."""
+        return (*self.symbols, *self._traced("create_unbacked_symbol"))
+
+    def _traced(self, entry: str) -> list[Symbol]:
+        from aoti_logs.parse.symbol import symbol_from_envelope
+
+        found = []
+        for trace in self.traces:
+            for r in trace.find(entry):
+                symbol = symbol_from_envelope(
+                    r.envelope, r.place, trace.source, r.compile_id, r.strings, r.compile
+                )
+                if symbol is not None:
+                    found.append(symbol)
+        return found
 
     @cached_property
     def source_names(self) -> tuple[SourceName, ...]:
