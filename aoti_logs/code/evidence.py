@@ -50,7 +50,7 @@ class Evidence:
         from aoti_logs.records.trace import TraceIndex
 
         if source.name not in self._traces:
-            self._traces[source.name] = TraceIndex(source)
+            self._traces[source.name] = TraceIndex(source, lambda: self.traces)
         return self._traces[source.name]
 
     @cached_property

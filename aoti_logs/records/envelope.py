@@ -8,7 +8,10 @@ hands to `json.dumps`, so it may hold bare NaN.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PREFIX = (
     rb"[A-Z]{1,16}[01]\d[0-3]\d \d\d:\d\d:\d\d\.\d{1,9} {1,8}\d{1,20} (?!\s)"
@@ -99,7 +102,7 @@ def object_end(raw: bytes) -> int:
     return end if isinstance(value, dict) else -1
 
 
-def entry_names(envelope: dict[str, Any]) -> tuple[str, ...]:
+def entry_names(envelope: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the keys that name entries; normally exactly one."""
     return tuple(key for key in envelope if key not in CONTEXT_KEYS)
 
@@ -110,7 +113,7 @@ def compile_id(envelope: dict[str, Any]) -> str | None:
     None where the record knows none, as for every AOTInductor record of torch 2.7 and later.
     """
     autograd, frame, number, attempt = (
-        _natural(envelope.get(key))
+        natural(envelope.get(key))
         for key in ("compiled_autograd_id", "frame_id", "frame_compile_id", "attempt")
     )
     has_frame = frame is not None and number is not None
@@ -124,8 +127,9 @@ def compile_id(envelope: dict[str, Any]) -> str | None:
 
 def rank(envelope: dict[str, Any]) -> int | None:
     """Return the rank a record gives, None when it gives none or nonsense."""
-    return _natural(envelope.get("rank"))
+    return natural(envelope.get("rank"))
 
 
-def _natural(value: object) -> int | None:
+def natural(value: object) -> int | None:
+    """Return an integer of at least 0 as it is, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
