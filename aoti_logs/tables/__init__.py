@@ -47,6 +47,8 @@ NAMES = (
     "launch_arguments",
     "sizes",
     "symbols",
+    "guard_trees",
+    "guards",
     "inputs",
     "constants",
     "checks",
@@ -67,6 +69,9 @@ def schema(name: str) -> Any:
 def build(name: str, run: Run) -> pl.DataFrame:
     """Build a table of a run; a table without rows has its columns all the same."""
     module = import_module(f"aoti_logs.tables.{name}")
+    if hasattr(module, "of_traces"):
+        columns: pl.DataFrame = module.of_traces(run.evidence.traces)
+        return columns
     if hasattr(module, "of_trace"):
         return frame(name, (row for trace in run.evidence.traces for row in of_trace(module, trace)))
     return frame(name, module.rows(run))
