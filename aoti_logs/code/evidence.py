@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.body import Body
     from aoti_logs.code.case_parts import Indexed, IndexSource
     from aoti_logs.code.codebase import Wrapper
+    from aoti_logs.code.graph_shelf import GraphShelf
     from aoti_logs.code.locate import Site
     from aoti_logs.code.model import Kernel, Launch
     from aoti_logs.code.witnesses import Witnesses
@@ -77,20 +78,16 @@ class Evidence:
         return CodeBase(self.sources)
 
     @cached_property
+    def shelf(self) -> GraphShelf:
+        """The FX graphs that were printed, each text read when it is asked for."""
+        from aoti_logs.code.graph_shelf import GraphShelf
+
+        return GraphShelf(self.sources)
+
+    @property
     def graphs(self) -> tuple[Graph, ...]:
         """Every FX graph that was printed."""
-        from aoti_logs.parse import exported_json
-        from aoti_logs.parse.graph import graphs_in_text, read_graph
-
-        found: list[Graph] = []
-        for source in self.sources:
-            if source.kind is Kind.GRAPH:
-                found += graphs_in_text(source) or (read_graph(source),)
-            elif source.kind is Kind.LOG:
-                found += graphs_in_text(source)
-            elif source.kind is Kind.JSON and (graph := exported_json.graph(source)) is not None:
-                found.append(graph)
-        return tuple(found)
+        return self.shelf.all
 
     @cached_property
     def signatures(self) -> tuple[Signature, ...]:
@@ -163,7 +160,7 @@ class Evidence:
     def _witnesses(self) -> Witnesses:
         from aoti_logs.code.witnesses import Witnesses
 
-        return Witnesses(self.graphs, self.signatures, self.symbols, self.source_names)
+        return Witnesses(self.shelf, self.signatures, self.symbols, self.source_names)
 
     def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
         """Return the names of all sources that hold a wrapper's text."""
@@ -208,4 +205,4 @@ class Evidence:
         """Return the user's lines that the failing access can come from."""
         name = launch.kernel if launch is not None else site.kernel.name
         copies = self.copies(site.wrapper) if site.wrapper is not None else ()
-        return python_lines(launch, name, (index, indexed), (self.origins, self.graphs), copies)
+        return python_lines(launch, name, (index, indexed), (self.origins, self.shelf), copies)
