@@ -70,16 +70,26 @@ def schema(name: str) -> Any:
 def build(name: str, run: Run) -> pl.DataFrame:
     """Build a table of a run; a table without rows has its columns all the same."""
     module = import_module(f"aoti_logs.tables.{name}")
+    if hasattr(module, "rows"):
+        return frame(name, module.rows(run))
+    return of_traces(name, run.evidence.traces)
+
+
+def from_traces() -> tuple[str, ...]:
+    """Return the tables that are made of one trace after the other."""
+    return tuple(n for n in NAMES if not hasattr(import_module(f"aoti_logs.tables.{n}"), "rows"))
+
+
+def of_traces(name: str, traces: Iterable[TraceIndex]) -> pl.DataFrame:
+    """Build one of those tables. Its module has `of_trace`, which gives the rows, or makes the frame itself."""
+    module = import_module(f"aoti_logs.tables.{name}")
     if hasattr(module, "of_traces"):
-        columns: pl.DataFrame = module.of_traces(run.evidence.traces)
-        return columns
-    if hasattr(module, "of_trace"):
-        return frame(name, (row for trace in run.evidence.traces for row in of_trace(module, trace)))
-    return frame(name, module.rows(run))
+        made: pl.DataFrame = module.of_traces(traces)
+        return made
+    return frame(name, (row for trace in traces for row in _rows(module, trace)))
 
 
-def of_trace(module: ModuleType, trace: TraceIndex) -> Iterable[tuple[Any, ...]]:
-    """Return the rows that a table has of one trace."""
+def _rows(module: ModuleType, trace: TraceIndex) -> Iterable[tuple[Any, ...]]:
     trace.context  # noqa: B018 most tables ask every record for its ids
     rows: Iterable[tuple[Any, ...]] = module.of_trace(trace)
     return rows
