@@ -110,7 +110,7 @@ def compile_id(envelope: dict[str, Any]) -> str | None:
     None where the record knows none, as for every AOTInductor record of torch 2.7 and later.
     """
     autograd, frame, number, attempt = (
-        _natural(envelope.get(key))
+        natural(envelope.get(key))
         for key in ("compiled_autograd_id", "frame_id", "frame_compile_id", "attempt")
     )
     has_frame = frame is not None and number is not None
@@ -124,8 +124,9 @@ def compile_id(envelope: dict[str, Any]) -> str | None:
 
 def rank(envelope: dict[str, Any]) -> int | None:
     """Return the rank a record gives, None when it gives none or nonsense."""
-    return _natural(envelope.get("rank"))
+    return natural(envelope.get("rank"))
 
 
-def _natural(value: object) -> int | None:
+def natural(value: object) -> int | None:
+    """Return an integer of at least 0 as it is, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
