@@ -6,19 +6,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Unparsed
-from aoti_logs.records import payload as _payload
+from aoti_logs.records.prefixes import processes
 from aoti_logs.records.tlparse.clock import give_ranks, merged, offset
 from aoti_logs.records.tlparse.events import Events
 from aoti_logs.records.tlparse.lines import LINE, Lines
 from aoti_logs.records.tlparse.names import named_entries
 from aoti_logs.records.tlparse.payloads import Payloads
 from aoti_logs.records.tlparse.rebuilt import Rebuilt, RebuiltTrace
-from aoti_logs.records.trace import TraceIndex, TraceRecord
+from aoti_logs.records.tlparse.record import ReportRecord
+from aoti_logs.records.trace import TraceIndex
 from aoti_logs.sources import kinds
-from aoti_logs.sources.source import Kind, Place, Source, Span
+from aoti_logs.sources.source import Kind, Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from aoti_logs.records.scan import Columns
     from aoti_logs.records.tlparse.entry import Entry
@@ -38,64 +39,6 @@ _CODE_KINDS = frozenset(
 )
 
 
-class ReportRecord(TraceRecord):
-    """A record of a report. `time`, `process` and `emitter` are empty or 0 where it does not tell them."""
-
-    index: ReportIndex
-
-    @property
-    def _origin(self) -> tuple[int, int, int, int]:
-        return self.index.rebuilt.origins[self.number]
-
-    @property
-    def head(self) -> Span:
-        """The bytes of the report that tell of it: a line of `raw.jsonl`, an event, a payload's file."""
-        number, start, end, _ = self._origin
-        return Span(self.index.rebuilt.sources[number], start, end)
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """The same."""
-        return (self.head,)
-
-    @property
-    def line(self) -> int:
-        """Line (from 1) of those bytes in their file."""
-        return self._origin[3]
-
-    @property
-    def place(self) -> Place:
-        """Where a person finds it."""
-        number, _, _, line = self._origin
-        return self.index.rebuilt.sources[number].place(line)
-
-    @property
-    def level(self) -> str:
-        """Empty: tlparse does not keep it."""
-        return ""
-
-    @property
-    def time(self) -> str:
-        """Local time, `MMDD HH:MM:SS.uuuuuu`; empty where it is not told, as of chromium events."""
-        return self._prefix[1] if self.index.rebuilt.known[self.number][0] else ""
-
-    @property
-    def process(self) -> int:
-        """Process id; of a chromium event that of all other records, and 0 where they differ."""
-        return self._prefix[2] if self.index.rebuilt.known[self.number][1] else 0
-
-    @property
-    def problem(self) -> str | None:
-        """What is wrong with the record, in words. JSON payloads are not checked: tlparse writes them anew."""
-        _, _, exact, problem = self.index.rebuilt.known[self.number]
-        if problem is not None:
-            return problem
-        md5 = self.declared_md5
-        if md5 is not None and exact and not _payload.matches(self.payload, md5):
-            return "the payload is not the one that was written: its checksum differs"
-        return None
-
-
 class ReportIndex(TraceIndex):
     """The records of a report whose trace is missing: a sequence in the order of the trace.
 
@@ -105,14 +48,14 @@ class ReportIndex(TraceIndex):
 
     Args:
         report: the report; it has a lead.
-        parent: as for `TraceIndex`.
+        others: as for `TraceIndex`.
     """
 
     record_type = ReportRecord
 
-    def __init__(self, report: Report, parent: TraceIndex | None = None) -> None:
+    def __init__(self, report: Report, others: Callable[[], Iterable[TraceIndex]] = tuple) -> None:
         assert report.lead is not None, "its raw.log is the trace"
-        super().__init__(RebuiltTrace(report.lead, report.rank, lambda: self.rebuilt), parent)
+        super().__init__(RebuiltTrace(report.lead, report.rank, lambda: self.rebuilt), others)
         self.report = report
         self._refused: list[tuple[Source, int, int]] = []
 
@@ -120,6 +63,11 @@ class ReportIndex(TraceIndex):
     def columns(self) -> Columns:
         """Offsets of every record in the trace that was written again."""
         return self.rebuilt.columns
+
+    @cached_property
+    def processes(self) -> tuple[int, ...]:
+        """Process ids in order of appearance, where they are told."""
+        return tuple(process for process in processes(self) if process)
 
     @cached_property
     def rebuilt(self) -> Rebuilt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.records import envelope as _envelope
 from aoti_logs.records.scan import Columns
@@ -31,20 +31,30 @@ _CONTEXT = (
 )
 
 
+class Known(NamedTuple):
+    """What is known about a record beside its text: whether its time is, whether the payload is as torch wrote it,
+    and what is wrong with it in words.
+    """
+
+    time: bool
+    exact: bool
+    problem: str | None
+
+
 class Rebuilt:
     """Records in the form of a TORCH_TRACE file, with the index of it.
 
     Attributes:
         columns: offsets of every record.
         origins: of every record, the file of the report, the bytes in it and the first of their lines.
-        entries: of every record, what is known about it: (time?, process?, exact payload?, problem).
+        known: of every record, what is known about it.
     """
 
     def __init__(self) -> None:
         self.columns = Columns()
         self.sources: list[Source] = []
         self.origins: list[tuple[int, int, int, int]] = []
-        self.known: list[tuple[bool, bool, bool, str | None]] = []
+        self.known: list[Known] = []
         self._parts: list[bytes] = []
         self._size = 0
         self._lines = 1
@@ -92,7 +102,7 @@ class Rebuilt:
         columns.key.append(key)
         self.origins.append((self._number(entry.source), entry.start, entry.end, entry.line))
         exact = payload is None or payload.exact
-        self.known.append((bool(entry.time), entry.process is not None, exact, entry.problem))
+        self.known.append(Known(bool(entry.time), exact, entry.problem))
         return True
 
     def place(self, line: int, end_line: int) -> Place:

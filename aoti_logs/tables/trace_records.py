@@ -1,0 +1,66 @@
+"""Every record of every trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dataframely as dy
+
+from aoti_logs.tables import _trace as t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.records.trace import TraceIndex
+
+
+class TraceRecords(dy.Schema):
+    """One row a record of a TORCH_TRACE log or tlparse report, in file order, strings of the table included."""
+
+    source = t.source()
+    line = t.line()
+    compile_id = t.compile_id()
+    rank = t.rank()
+    attempt = t.attempt()
+    number = dy.Int64(nullable=False, description="Position among the trace's records, from 0.")
+    entry = dy.String(nullable=False, description="Entry name, `artifact`, `chromium_event`, ...")
+    name = dy.String(nullable=True, description="Own name of an `artifact` or `graph_dump`.")
+    subgraph = dy.String(nullable=True, description="Subgraph of a regional compile (`subgraph_name`).")
+    level = dy.String(nullable=False, description="Log level as printed, `V` for records of torch's own.")
+    time = dy.String(
+        nullable=False, description="Local time as printed, `MMDD HH:MM:SS.uuuuuu`: no year, no zone."
+    )
+    process = dy.Int64(nullable=False, description="Process id (thread id in torch 2.4).")
+    emitter = dy.String(nullable=False, description="File that wrote the record.")
+    emitter_line = dy.Int64(nullable=False, description="Line there.")
+    payload_bytes = dy.Int64(
+        nullable=True, description="Bytes of the payload without its TABs; null without a payload."
+    )
+    md5 = dy.String(nullable=True, description="Checksum that the envelope declares for the payload.")
+    intact = dy.Bool(
+        nullable=True,
+        description="Whether the payload has that checksum; null without one, and where the payload was "
+        "written anew (tlparse formats JSON).",
+    )
+    problem = dy.String(nullable=True, description="What is wrong with the record, in words.")
+    unknown_fields = dy.List(
+        dy.String(),
+        nullable=True,
+        description="Envelope keys and metadata fields that torch 2.4 to 2.13 does not write.",
+    )
+
+
+SCHEMA = TraceRecords
+
+
+def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one trace, values in the order of the columns."""
+    unknown = trace.context.unknown
+    for record, check in zip(trace, trace.checks, strict=True):
+        length, md5, intact, problem = check
+        emitter, emitter_line = record.emitter
+        yield (
+            *t.here(record), record.attempt, record.number, record.name, record.artifact,
+            t.text(record.envelope.get("subgraph_name")), record.level, record.time, record.process, emitter,
+            emitter_line, length, md5, intact, problem, unknown.get(record.number),
+        )  # fmt: skip
