@@ -91,6 +91,7 @@ class Source:
         label: what the parent calls it (`graph_dump inductor_aot_wrapper_code`, a cache path).
         rank: rank of the process that wrote it, where the file's name or record tells.
         compile_id: compile id (`0/1`) of the trace record that holds it.
+        compile_: the same in readable form, without attempt; `aoti/0` for AOTInductor's first.
         filename: path that the generating process says it wrote it to.
         path: the file on disk that holds it: itself, or the outermost archive.
 
@@ -112,6 +113,7 @@ class Source:
         label: str = "",
         rank: int | None = None,
         compile_id: str | None = None,
+        compile_: str | None = None,
         filename: str = "",
         path: Path | None = None,
     ) -> None:
@@ -123,6 +125,7 @@ class Source:
         self.label = label
         self.rank = rank
         self.compile_id = compile_id
+        self.compile = compile_
         self.filename = filename
         self.path = path
         self.problems: list[str] = []

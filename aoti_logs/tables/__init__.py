@@ -28,6 +28,7 @@ NAMES = (
     "metrics",
     "config",
     "tensors",
+    "graphs",
     "expressions",
     "replacements",
     "python_frames",
