@@ -178,12 +178,9 @@ class Run:
                 [(r.kind, r.span.start, r.span.end) for r in events.records],
                 [(u.expected, u.span.start, u.span.end) for u in events.unparsed],
             )
-        if source.kind is Kind.TORCH_TRACE:
-            index = self.evidence.trace(source)
-            return (
-                [(r.key, s.start, s.end) for r in index.records for s in r.spans],
-                [(u.expected, u.span.start, u.span.end) for u in index.unparsed],
-            )
+        lead = source.report.lead if source.report is not None else None
+        if source.kind is Kind.TORCH_TRACE or lead is not None:
+            return self.evidence.trace(lead or source).spans_in(source)
         size = self.size_of(source)
         return ([(str(source.kind), 0, size)], []) if size else ([], [])
 

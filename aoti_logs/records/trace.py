@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aoti_logs.records.strings import Definitions
     from aoti_logs.sources.source import Source
 
+_Range = tuple[str, int, int]
+
 __all__ = ["Check", "StackFrame", "TraceIndex", "TraceRecord", "trace_sources"]
 
 
@@ -31,6 +33,9 @@ class TraceIndex(Sequence[TraceRecord]):
         others: gives the traces among which the one may be whose interned strings this file uses
             without repeating them (a forked child's parent, torch 2.13).
     """
+
+    record_type: type[TraceRecord] = TraceRecord
+    """What a record is; those of a tlparse report stand in other files (`records/tlparse/index.py`)."""
 
     def __init__(self, source: Source, others: Callable[[], Iterable[TraceIndex]] = tuple) -> None:
         self.source = source
@@ -63,14 +68,14 @@ class TraceIndex(Sequence[TraceRecord]):
     def __getitem__(self, at: slice) -> list[TraceRecord]: ...
     def __getitem__(self, at: int | slice) -> TraceRecord | list[TraceRecord]:
         if isinstance(at, slice):
-            return [TraceRecord(self, number) for number in range(*at.indices(len(self)))]
+            return [self.record_type(self, number) for number in range(*at.indices(len(self)))]
         number = at + len(self) if at < 0 else at
         if not 0 <= number < len(self):
             raise IndexError(at)
-        return TraceRecord(self, number)
+        return self.record_type(self, number)
 
     def __iter__(self) -> Iterator[TraceRecord]:
-        return (TraceRecord(self, number) for number in range(len(self)))
+        return (self.record_type(self, number) for number in range(len(self)))
 
     def counts(self) -> dict[str, int]:
         """Return how many records each key has (`artifact:NAME`, `graph_dump:NAME`, entry name)."""
@@ -91,7 +96,7 @@ class TraceIndex(Sequence[TraceRecord]):
         for (name, own), of_key in zip(columns.keys, columns.by_key, strict=True):
             if name in wanted or f"{name}:{own}" in wanted:
                 numbers.extend(of_key)
-        return (TraceRecord(self, number) for number in sorted(numbers))
+        return (self.record_type(self, number) for number in sorted(numbers))
 
     @cached_property
     def context(self) -> Context:
@@ -132,6 +137,17 @@ class TraceIndex(Sequence[TraceRecord]):
         from aoti_logs.records.prefixes import processes
 
         return processes(self)
+
+    def spans_in(self, source: Source) -> tuple[list[_Range], list[_Range]]:
+        """Return (records, unparsed) of a file that it was read from, as (kind, start, end).
+
+        Together they are all bytes of the file. A trace is one file; a tlparse report is several.
+        """
+        _ = source
+        return (
+            [(r.key, s.start, s.end) for r in self for s in r.spans],
+            [(u.expected, u.span.start, u.span.end) for u in self.unparsed],
+        )
 
     @cached_property
     def unparsed(self) -> tuple[Unparsed, ...]:

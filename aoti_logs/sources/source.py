@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from aoti_logs.sources.report import Report
+    from aoti_logs.sources.report_files import Part
+
 _BLOCK = 1 << 14  # a line number costs half a block; the marks of 500 MB take 1 MB
 
 
@@ -41,6 +44,8 @@ class Kind(StrEnum):
     """`inductor_provenance_tracking_node_mappings`."""
     GRAPH = "graph"
     """An FX graph as readable Python (trace entry, debug folder, printed ExportedProgram)."""
+    TLPARSE_REPORT = "tlparse_report"
+    """A file that tlparse wrote. What it says is told as what its trace says (`records/report.py`)."""
     JSON = "json"
     ARCHIVE = "archive"
     """.zip, .gz, .zst that is not a package."""
@@ -92,6 +97,8 @@ class Source:
 
     Attributes:
         problems: what went wrong while its bytes were read, in sentences; filled by `read`.
+        part: which file of a tlparse report it is, where its content tells.
+        report: the tlparse report that it belongs to.
     """
 
     def __init__(
@@ -122,12 +129,19 @@ class Source:
         self.filename = filename
         self.path = path
         self.problems: list[str] = []
+        self.part: Part | None = None
+        self.report: Report | None = None
         self._read = read
         self._marks: list[int] = []
 
     def __repr__(self) -> str:
         """Return name and kind."""
         return f"Source({self.name!r}, {self.kind})"
+
+    @property
+    def leads_report(self) -> bool:
+        """Whether it stands for a tlparse report whose trace is missing."""
+        return self.report is not None and self.report.lead is self
 
     @cached_property
     def data(self) -> bytes | mmap.mmap:
