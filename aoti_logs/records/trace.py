@@ -109,6 +109,8 @@ class TraceIndex(Sequence[TraceRecord]):
     @cached_property
     def checks(self) -> list[Check]:
         """What `TraceRecord.check` says of each record; hashes the whole file."""
+        if self.record_type is not TraceRecord:
+            return [record.check() for record in self]
         from aoti_logs.records.checks import checks
 
         return checks(self)
@@ -144,10 +146,15 @@ class TraceIndex(Sequence[TraceRecord]):
         Together they are all bytes of the file. A trace is one file; a tlparse report is several.
         """
         _ = source
-        return (
-            [(r.key, s.start, s.end) for r in self for s in r.spans],
-            [(u.expected, u.span.start, u.span.end) for u in self.unparsed],
-        )
+        columns = self.columns
+        names = [name if own is None else f"{name}:{own}" for name, own in columns.keys]
+        records: list[_Range] = []
+        for number, (start, end, key) in enumerate(zip(columns.start, columns.end, columns.key, strict=True)):
+            if number in columns.breaks:
+                records += [(names[key], *span) for span in columns.spans(number)]
+            else:
+                records.append((names[key], start, end))
+        return records, [(expected, start, end) for start, end, expected in columns.rows]
 
     @cached_property
     def unparsed(self) -> tuple[Unparsed, ...]:

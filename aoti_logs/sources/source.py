@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.sources.name import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from aoti_logs.sources.report import Report
@@ -177,6 +177,15 @@ class Source:
             self._marks.append(before)
         start = block * _BLOCK
         return self._marks[block] + bytes(data[start:offset]).count(b"\n")
+
+    def lines_at(self, offsets: Iterable[int]) -> Iterator[int]:
+        """Yield the line number (from 1) of each offset; fast where they ascend."""
+        data = self.data
+        line, at = 1, 0
+        for offset in offsets:
+            line = line + data[at:offset].count(b"\n") if offset >= at else self.line_at(offset)
+            at = offset
+            yield line
 
     def line_text(self, line: int) -> str:
         """Return the text of a line (from 1); empty when there is no such line."""
