@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.records import envelope as _envelope
@@ -47,6 +46,7 @@ class TraceRecord:
     def __init__(self, index: TraceIndex, number: int) -> None:
         self.index = index
         self.number = number
+        self._value: tuple[dict[str, Any], str | None] | None = None
 
     def __repr__(self) -> str:
         """Return its key and line."""
@@ -120,7 +120,7 @@ class TraceRecord:
 
     # ------------------------------------------------------------ prefix
 
-    @cached_property
+    @property
     def _prefix(self) -> tuple[str, str, int, str, int]:
         columns = self.index.columns
         raw = bytes(self.index.source.data[columns.start[self.number] : columns.env[self.number]])
@@ -145,15 +145,18 @@ class TraceRecord:
     @property
     def emitter(self) -> tuple[str, int]:
         """File and line of torch that wrote the record."""
-        return self._prefix[3:]
+        context = self.index.known_context
+        return self._prefix[3:] if context is None else context.prefixes[self.number][1:]
 
     # ------------------------------------------------------------ envelope
 
-    @cached_property
+    @property
     def _decoded(self) -> tuple[dict[str, Any], str | None]:
-        columns = self.index.columns
-        raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
-        return _envelope.decode_object(raw)
+        if self._value is None:
+            columns = self.index.columns
+            raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
+            self._value = _envelope.decode_object(raw)
+        return self._value
 
     @property
     def envelope(self) -> dict[str, Any]:

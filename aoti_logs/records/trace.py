@@ -16,6 +16,7 @@ from aoti_logs.sources.source import Span
 if TYPE_CHECKING:
     from aoti_logs.records.aoti import AotCompiles
     from aoti_logs.records.context import Context
+    from aoti_logs.records.prefixes import Head
     from aoti_logs.records.scan import Columns
     from aoti_logs.records.strings import Definitions
     from aoti_logs.sources.source import Source
@@ -105,6 +106,14 @@ class TraceIndex(Sequence[TraceRecord]):
 
         self.known_context = Context(self)
         return self.known_context
+
+    def heads(self) -> Iterator[Head]:
+        """Yield file, line, level and time of each record."""
+        if self.record_type is not TraceRecord or self.source.parent_lines is not None:
+            return ((*r.where, r.level, r.time) for r in self)
+        from aoti_logs.records.prefixes import heads
+
+        return heads(self)
 
     @cached_property
     def checks(self) -> list[Check]:
