@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.records import envelope as _envelope
@@ -11,11 +10,12 @@ from aoti_logs.records.strings import Strings
 from aoti_logs.sources.source import Place, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aoti_logs.records.trace import TraceIndex
 
 
-@dataclass(frozen=True)
-class StackFrame:
+class StackFrame(NamedTuple):
     """A Python frame of a record; `file` is None where the file's name was never recorded."""
 
     file: str | None
@@ -305,19 +305,20 @@ class TraceRecord:
             stack: a list of frames from the envelope or metadata; the envelope's `stack` if None.
         """
         stack = self.envelope.get("stack") if stack is None else stack
-        return (
-            tuple(self._frame(frame) for frame in stack if isinstance(frame, dict))
-            if isinstance(stack, list)
-            else ()
-        )
+        if not isinstance(stack, list):
+            return ()
+        find = self.strings.find
+        return tuple(_frame(frame, find) for frame in stack if isinstance(frame, dict))
 
-    def _frame(self, frame: dict[str, Any]) -> StackFrame:
-        file, line, loc = frame.get("filename"), frame.get("line"), frame.get("loc")
-        if isinstance(file, int):
-            file = self.strings.get(file)
-        return StackFrame(
-            file if isinstance(file, str) else None,
-            line if isinstance(line, int) else None,
-            str(frame.get("name", "")),
-            loc if isinstance(loc, str) else None,
-        )
+
+def _frame(frame: dict[str, Any], find: Callable[[int], str | None]) -> StackFrame:
+    get = frame.get
+    file, line, loc = get("filename"), get("line"), get("loc")
+    if isinstance(file, int):
+        file = find(file)
+    return StackFrame(
+        file if isinstance(file, str) else None,
+        line if isinstance(line, int) else None,
+        str(get("name", "")),
+        loc if isinstance(loc, str) else None,
+    )

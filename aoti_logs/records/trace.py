@@ -78,6 +78,14 @@ class TraceIndex(Sequence[TraceRecord]):
     def __iter__(self) -> Iterator[TraceRecord]:
         return (self.record_type(self, number) for number in range(len(self)))
 
+    def with_stacks(self) -> Iterator[TraceRecord]:
+        """Yield the records whose envelopes hold a stack that is not empty, without looking at any other."""
+        if self.record_type is not TraceRecord:
+            return (record for record in self if record.has_stack)
+        from aoti_logs.records.stacks import with_stacks
+
+        return with_stacks(self)
+
     def counts(self) -> dict[str, int]:
         """Return how many records each key has (`artifact:NAME`, `graph_dump:NAME`, entry name)."""
         columns = self.columns
