@@ -50,6 +50,8 @@ NAMES = (
     "symbols",
     "guard_trees",
     "guards",
+    "recompile_reasons",
+    "graph_breaks",
     "inputs",
     "constants",
     "checks",
