@@ -43,7 +43,7 @@ def summary(trace: TraceIndex) -> Summary:
     out = Summary(pids=list(trace.processes))
     dangling: dict[int, int] = {}
     for record, check in zip(trace, trace.checks, strict=True):
-        out.n_payloads += check.length is not None
+        out.n_payloads += record.has_payload or check.length is not None
         out.n_changed += check.intact is False
         out.n_damaged += check.problem is not None
         rank = record.rank

@@ -26,13 +26,17 @@ class TraceRecords(dy.Schema):
     entry = dy.String(nullable=False, description="Entry name, `artifact`, `chromium_event`, ...")
     name = dy.String(nullable=True, description="Own name of an `artifact` or `graph_dump`.")
     subgraph = dy.String(nullable=True, description="Subgraph of a regional compile (`subgraph_name`).")
-    level = dy.String(nullable=False, description="Log level as printed, `V` for records of torch's own.")
-    time = dy.String(
-        nullable=False, description="Local time as printed, `MMDD HH:MM:SS.uuuuuu`: no year, no zone."
+    level = dy.String(
+        nullable=True,
+        description="Log level as printed, `V` for records of torch's own; null where a report does not tell, "
+        "as are the next four.",
     )
-    process = dy.Int64(nullable=False, description="Process id (thread id in torch 2.4).")
-    emitter = dy.String(nullable=False, description="File that wrote the record.")
-    emitter_line = dy.Int64(nullable=False, description="Line there.")
+    time = dy.String(
+        nullable=True, description="Local time as printed, `MMDD HH:MM:SS.uuuuuu`: no year, no zone."
+    )
+    process = dy.Int64(nullable=True, description="Process id (thread id in torch 2.4).")
+    emitter = dy.String(nullable=True, description="File that wrote the record.")
+    emitter_line = dy.Int64(nullable=True, description="Line there.")
     payload_bytes = dy.Int64(
         nullable=True, description="Bytes of the payload without its TABs; null without a payload."
     )
@@ -61,6 +65,6 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
         emitter, emitter_line = record.emitter
         yield (
             *t.here(record), record.attempt, record.number, record.name, record.artifact,
-            t.text(record.envelope.get("subgraph_name")), record.level, record.time, record.process, emitter,
-            emitter_line, length, md5, intact, problem, unknown.get(record.number),
+            t.text(record.envelope.get("subgraph_name")), record.level or None, record.time or None,
+            record.process or None, emitter or None, emitter_line or None, length, md5, intact, problem, unknown.get(record.number),
         )  # fmt: skip
