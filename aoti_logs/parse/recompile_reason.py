@@ -142,7 +142,12 @@ def _is_guard(guard: Guard, text: str) -> bool:
 
     if not guard.parsed:
         return False
-    if guard.code is not None or guard.file is not None or guard.framework is not None or guard.type is not None:
+    if (
+        guard.code is not None
+        or guard.file is not None
+        or guard.framework is not None
+        or guard.type is not None
+    ):
         return True
     if "  # " in text:
         return True

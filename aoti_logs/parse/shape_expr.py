@@ -184,7 +184,12 @@ def _postfix(children: list[Any]) -> Expr:
     *path, last = trailers
     if isinstance(last, _CallOf) and (not path or (atom.name in _MODULES and _is_path(path))):
         return _call(atom.name + "".join(map(_behind, path)), last.operands)
-    if atom.name == "VR" and not path and isinstance(last, _ItemOf) and all(len(key) == 1 for key in last.keys):
+    if (
+        atom.name == "VR"
+        and not path
+        and isinstance(last, _ItemOf)
+        and all(len(key) == 1 for key in last.keys)
+    ):
         return Call("VR", tuple(key[0] for key in last.keys))
     text = atom.name + "".join(map(_behind, trailers))
     return Literal(_CONSTANTS[text]) if text in _CONSTANTS else Source(text)

@@ -40,7 +40,7 @@ def summary(trace: TraceIndex) -> Summary:
     checks, ids = trace.checks, trace.context.ids
     strings = sum(n for key, n in trace.counts().items() if key == "str")
     out = Summary(pids=list(trace.processes), n_strings=strings)
-    out.n_payloads = sum(check.length is not None for check in checks)
+    out.n_payloads = sum(c.length is not None or r.has_payload for r, c in zip(trace, checks, strict=True))
     out.n_changed = sum(check.intact is False for check in checks)
     out.n_damaged = sum(check.problem is not None for check in checks)
     out.n_with_rank = sum(i.rank is not None for i in ids)

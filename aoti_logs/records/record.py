@@ -270,6 +270,16 @@ class TraceRecord:
         return lines
 
     @property
+    def text_where(self) -> tuple[str, int]:
+        """File and line that stand for the payload as a whole: those of the record, which begins above it."""
+        return self.where
+
+    @property
+    def payload_where(self) -> tuple[str, range | list[int]]:
+        """File of the payload, and the line number there of each of its lines."""
+        return self.where[0], self.payload_lines()
+
+    @property
     def declared_md5(self) -> str | None:
         """The checksum that the envelope declares, None for a record without payload."""
         columns = self.index.columns

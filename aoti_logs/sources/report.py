@@ -98,8 +98,9 @@ def group(sources: list[Source], asked: set[int]) -> tuple[list[Source], list[tu
     _take_shared(sources, spots, roots)
     _drop_copies(sources)
     for source in sources:
-        if source.report is not None and source is source.report.lead and id(source) in asked:
-            source.role = Role.SUBJECT
+        if source.leads_report and source.report is not None:
+            source.role = Role.SUBJECT if id(source) in asked else Role.CONTEXT
+            source.problems.append(_lacks(source.report))
     return [s for s in sources if id(s) not in links], list(links.values())
 
 
@@ -129,13 +130,13 @@ def _roots(sources: list[Source], spots: dict[int, _Spot]) -> dict[_Folder, Repo
     told = [item for item in told if item[0] in _LEADS]
     # `raw.jsonl` of this name first: beside it may lie another one, which leads a report of its own.
     told.sort(key=lambda item: (_LEADS.index(item[0]), item[2].name != "raw.jsonl"))
-    compiles = _parents(spots.values(), report_files.COMPILE_FOLDER)
+    payloads = _parents(spots.values(), report_files.PAYLOAD_FOLDER)
     ranks = _parents(spots.values(), report_files.RANK_FOLDER)
     roots: dict[_Folder, Report] = {}
     for part, source, spot in told:
         key = (spot.holder, spot.folder)
         if key not in roots and (
-            (part is Part.INDEX and key not in compiles) or (part is Part.EVENTS and key in ranks)
+            (part is Part.INDEX and key not in payloads) or (part is Part.EVENTS and key in ranks)
         ):
             continue
         number = _rank_folder(spot.folder)
@@ -226,6 +227,21 @@ def _drop_copies(sources: list[Source]) -> None:
         else:
             original.role = Role.SUBJECT if Role.SUBJECT in {original.role, copy.role} else original.role
             _belongs(copy, report)
+
+
+def _lacks(report: Report) -> str:
+    """Say what a report without its trace cannot tell."""
+    if report.records is not None:
+        return (
+            "the trace of this tlparse report is missing (raw.log): records are made from raw.jsonl and the files "
+            "that it names, which lack some of what the trace says"
+        )
+    if report.directory is None and report.index is None:
+        return "of this tlparse report only the chromium events are here; raw.log has the other records"
+    return (
+        "raw.log and raw.jsonl of this tlparse report are missing (--export writes none): of a record only its name, "
+        "compile id and payload are known, and those without a payload not at all"
+    )
 
 
 def _same(one: Source, other: Source) -> bool:

@@ -35,6 +35,7 @@ class Part(StrEnum):
 
 COMPILE_FOLDER = re.compile(r"(?:(-|\d{1,10})_(-|\d{1,10})_(-|\d{1,10})_(-|\d{1,10})|unknown_\d{1,10})")
 """Folder of a compile: compiled autograd id, frame id, frame compile id, attempt."""
+PAYLOAD_FOLDER = re.compile(rf"{COMPILE_FOLDER.pattern}|payloads")
 NUMBERED = re.compile(r"(.*)_(\d{1,10})(_readable)?\.(\w+)", re.DOTALL)
 """Name of a payload's file: name, number, whether it is only another view of one, ending."""
 RANK_FOLDER = re.compile(r"rank_(\d{1,9})")

@@ -22,6 +22,12 @@ def here(record: TraceRecord) -> Here:
     return source, line, record.compile, rank_of(record)
 
 
+def here_of_payload(record: TraceRecord) -> Here:
+    """Return the same for what the payload holds: a tlparse report has it in a file of its own."""
+    source, line = record.text_where
+    return source, line, record.compile, rank_of(record)
+
+
 def rank_of(record: TraceRecord) -> int | None:
     """Return the rank that the record gives, else the file's."""
     own = record.rank

@@ -44,7 +44,7 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     for record, check in zip(trace, trace.checks, strict=True):
         count = counts.setdefault(record.name, [0, 0, 0])
         count[0] += 1
-        count[1] += check.length is not None
+        count[1] += record.has_payload or check.length is not None
         count[2] += record.size
         if record.artifact is not None:
             names.setdefault(record.name, {})[record.artifact] = None

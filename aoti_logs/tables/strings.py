@@ -19,7 +19,9 @@ class Strings(dy.Schema):
 
     source = t.source()
     line = t.line()
-    process = dy.Int64(nullable=False, description="Process that the id belongs to.")
+    process = dy.Int64(
+        nullable=True, description="Process that the id belongs to; null where a report does not tell."
+    )
     id = dy.Int64(nullable=False, description="Id that frames use.")
     string = dy.String(nullable=False, description="What it stands for, a file name.")
 
@@ -36,4 +38,4 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     )
     for at, process, number, text in found:
         source, line = trace[at].where
-        yield source, line, process, number, text
+        yield source, line, process or None, number, text

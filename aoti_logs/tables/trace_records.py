@@ -26,13 +26,17 @@ class TraceRecords(dy.Schema):
     entry = dy.String(nullable=False, description="Entry name, `artifact`, `chromium_event`, ...")
     name = dy.String(nullable=True, description="Own name of an `artifact` or `graph_dump`.")
     subgraph = dy.String(nullable=True, description="Subgraph of a regional compile (`subgraph_name`).")
-    level = dy.String(nullable=False, description="Log level as printed, `V` for records of torch's own.")
-    time = dy.String(
-        nullable=False, description="Local time as printed, `MMDD HH:MM:SS.uuuuuu`: no year, no zone."
+    level = dy.String(
+        nullable=True,
+        description="Log level as printed, `V` for records of torch's own; null where a report does not tell, "
+        "as are the next four.",
     )
-    process = dy.Int64(nullable=False, description="Process id (thread id in torch 2.4).")
-    emitter = dy.String(nullable=False, description="File that wrote the record.")
-    emitter_line = dy.Int64(nullable=False, description="Line there.")
+    time = dy.String(
+        nullable=True, description="Local time as printed, `MMDD HH:MM:SS.uuuuuu`: no year, no zone."
+    )
+    process = dy.Int64(nullable=True, description="Process id (thread id in torch 2.4).")
+    emitter = dy.String(nullable=True, description="File that wrote the record.")
+    emitter_line = dy.Int64(nullable=True, description="Line there.")
     payload_bytes = dy.Int64(
         nullable=True, description="Bytes of the payload without its TABs; null without a payload."
     )
@@ -61,9 +65,11 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     each = zip(trace.heads(), trace.checks, context.ids, context.prefixes, keys, strict=True)
     for number, ((source, line, level, time), check, ids, prefix, (name, own)) in enumerate(each):
         _, compile_id, attempt, rank = ids
+        process, emitter, emitter_line = prefix
         if compile_id is None and compiles:
             compile_id = trace[number].compile
         yield (
             source, line, compile_id, file_rank if rank is None else rank, attempt, number, name, own,
-            context.subgraphs.get(number), level, time, *prefix, *check, context.unknown.get(number),
+            context.subgraphs.get(number), level or None, time or None, process or None, emitter or None,
+            emitter_line or None, *check, context.unknown.get(number),
         )  # fmt: skip

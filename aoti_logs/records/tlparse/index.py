@@ -98,7 +98,7 @@ class ReportIndex(TraceIndex):
             return None
         return Events(
             source,
-            process=lines.process() if lines is not None else None,
+            process=lines.process if lines is not None else None,
             restarted=lines.restarted() if lines is not None else None,
             only_pid=only_pid,
         )

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.records import envelope as _envelope
@@ -55,6 +56,7 @@ class Lines:
         self._payloads = payloads
         self._used = set(map(int, _FILENAME.findall(source.data))) if own_strings_only else None
 
+    @cached_property
     def process(self) -> int | None:
         """Return the process that wrote the trace; None when there were several."""
         found = set(_PROCESS.findall(self.source.data))
@@ -112,7 +114,7 @@ class Lines:
     def _strings(self, table: list[Any], start: int, end: int, line: int) -> Iterator[Entry]:
         for number, string in enumerate(table):
             if isinstance(string, str) and (self._used is None or number in self._used):
-                yield Entry({"str": [string, number]}, self.source, start, end, line)
+                yield Entry({"str": [string, number]}, self.source, start, end, line, process=self.process)
 
     def _record(self, value: dict[str, Any], start: int, end: int, line: int) -> Entry:
         time, process, path, number = (

@@ -109,13 +109,15 @@ class Rebuilt:
         """Return where a line of the trace stands in the report."""
         if not self._first:
             return Place("", line, end_line)
-        source, first = self._at(line)
-        other, last = self._at(end_line)
+        source, first, _ = self.at(line)
+        other, last, _ = self.at(end_line)
         return source.place(first, max(first, last) if other is source else first)
 
-    def _at(self, line: int) -> tuple[Source, int]:
+    def at(self, line: int) -> tuple[Source, int, bool]:
+        """Return file and line of the report where a line of the trace stands, and whether the next one is below it."""
         run = max(bisect_right(self._first, line) - 1, 0)
-        return self.sources[self._source[run]], self._line[run] + (line - self._first[run]) * self._step[run]
+        step = self._step[run]
+        return self.sources[self._source[run]], self._line[run] + (line - self._first[run]) * step, step == 1
 
     def _run(self, source: Source, line: int, *, by_line: bool) -> None:
         self._first.append(self._lines)

@@ -52,6 +52,21 @@ class ReportRecord(TraceRecord):
         return source.place(line)
 
     @property
+    def text_where(self) -> tuple[str, int]:
+        """File and line that stand for the payload as a whole: where it begins."""
+        source, lines = self.payload_where
+        return (source, lines[0]) if lines else self.where
+
+    @property
+    def payload_where(self) -> tuple[str, range | list[int]]:
+        """File of the payload, and the line number there of each of its lines."""
+        lines = self.payload_lines()
+        if not lines:
+            return self.where[0], lines
+        source, first, by_line = self.index.rebuilt.at(lines[0])
+        return source.name, range(first, first + len(lines)) if by_line else [first] * len(lines)
+
+    @property
     def level(self) -> str:
         """Empty: tlparse does not keep it."""
         return ""
