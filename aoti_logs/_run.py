@@ -126,7 +126,7 @@ class Run:
         """Return the size of a source in bytes; None for a binary archive member, which is not read."""
         return None if source.kind is Kind.BINARY and source.parent is not None else source.size
 
-    def events(self, source: Source) -> LogEvents:
+    def read(self, source: Source) -> LogEvents:
         """Return what a log says, read once."""
         if source.name not in self._events:
             from aoti_logs.parse.log import read_log
@@ -138,19 +138,19 @@ class Run:
         """Yield the logs with their events; those of the context only on request."""
         for source in self.subjects if subjects_only else self.files:
             if source.kind is Kind.LOG:
-                yield source, self.events(source)
+                yield source, self.read(source)
 
     @cached_property
     def evidence(self) -> Evidence:
         """Generated code, graphs, names and ranges at hand."""
         from aoti_logs.code.evidence import Evidence
 
-        return Evidence(self.files, self.events)
+        return Evidence(self.files, self.read)
 
     def spans_of(self, source: Source) -> tuple[_Spans, _Spans]:
         """Return (records, unparsed) of a source as (kind, start, end); together they are all its bytes."""
         if source.kind is Kind.LOG:
-            events = self.events(source)
+            events = self.read(source)
             return (
                 [(r.kind, r.span.start, r.span.end) for r in events.records],
                 [(u.expected, u.span.start, u.span.end) for u in events.unparsed],
