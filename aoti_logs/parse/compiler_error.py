@@ -95,8 +95,8 @@ def compiler_run(text: str) -> CompilerRun:
     _, told, rest = text.partition("Command:\n")
     command, has_output, output = rest.partition("\nOutput:\n") if told else ("", "", text)
     if told and not has_output:
-        command, _, output = rest.partition("\n\n")
-    command = command.strip()
+        command, _, output = rest.partition("\n")
+    command = command.strip().partition("\n")[0]
     recorded = bool(output.strip()) and output.strip() != "None"
     # Rows count lines of the whole text, so that a quote can name the line of the file.
     skipped = text[: len(text) - len(output)].count("\n")

@@ -54,7 +54,7 @@ def tell(case: FailureCase) -> Told:
         return Told("the C++ compiler failed")
     errors = [d for d in run.diagnostics if is_serious(d)]
     compiler = (run.compiler or "").rpartition("/")[2] or "the C++ compiler"
-    what = said(errors[0]) if errors else "it returned an error and said nothing that is recorded"
+    what = said(errors[0], short=True) if errors else "it returned an error and said nothing that is recorded"
     links = list(_links(case, run, errors))
     return Told(
         f"{compiler} failed: {what}",
@@ -66,9 +66,10 @@ def tell(case: FailureCase) -> Told:
     )
 
 
-def said(found: Diagnostic) -> str:
-    """Write a diagnostic as the compiler does, its file's folders left out."""
+def said(found: Diagnostic, *, short: bool = False) -> str:
+    """Write a diagnostic as the compiler does; the file's folders can be left out."""
     where = found.file or found.program or ""
+    where = where.replace("\\", "/").rpartition("/")[2] if short else where
     place = ":".join(str(part) for part in (where, found.line, found.column) if part not in {None, ""})
     return f"{place}: {found.message}" if place else found.message
 
@@ -100,8 +101,9 @@ def _links(case: FailureCase, run: CompilerRun, errors: list[Diagnostic]) -> Ite
         row = case.failure.text.count("\n", 0, case.failure.text.find("Command:\n")) + 1
         given = f", given {run.source_file}" if run.source_file else ""
         yield Link("compiler", f"{run.compiler}{given}", case.place_of(row))
-    for error in errors[:_SHOWN]:
-        yield Link("error", said(error), case.place_of(error.row))
+    for number, error in enumerate(errors[:_SHOWN]):
+        if number or case.failure.exception_type is not None:  # the output alone begins with it
+            yield Link("error", said(error), case.place_of(error.row))
         code = generated_at(case, error)
         if code is not None and error.line is not None:
             text = code.line_text(error.line).strip()

@@ -50,6 +50,8 @@ class FailureCase:
     backward: bool = False
     reached: Reached = Reached.RAISED
     why_reached: str | None = None
+    doubt: str | None = None
+    """What keeps it from being proven; None where `reached` says it."""
     user: UserFrame | None = None
     user_place: Place | None = None
     told: tuple[Link, ...] = ()

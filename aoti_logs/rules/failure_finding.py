@@ -37,7 +37,7 @@ def failure_finding(case: FailureCase) -> Finding:
     module = import_module(f"aoti_logs.rules.{_RULES[case.failure.kind]}")
     tell: Callable[[FailureCase], Told] = module.tell
     told = tell(case)
-    unsure = case.reached is Reached.UNKNOWN
+    unsure = case.reached is Reached.UNKNOWN or case.doubt is not None
     confidence = Confidence.LIKELY if unsure else Confidence.PROVEN
     handled = case.reached is Reached.HANDLED
     because = told.because + ((case.why_reached,) if case.why_reached else ())
@@ -58,7 +58,7 @@ def failure_finding(case: FailureCase) -> Finding:
         experiments=told.experiments,
         verdicts=(verdict,),
         notes=told.notes,
-        doubt=_NOT_KNOWN if unsure else None,
+        doubt=(case.doubt or _NOT_KNOWN) if unsure else None,
     )
 
 

@@ -93,7 +93,7 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
             FailureKind.DATA_DEPENDENT, "GuardOnDataDependentSymNode", (), text, text, detail=detail
         ),
         place=record.place,
-        reached=Reached.UNKNOWN,
+        doubt="the exception left the export; whether the caller went on without is not recorded",
         user=user,
         user_place=last.place if user is not None and last is not None else None,
         told=tuple(links),
