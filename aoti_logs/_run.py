@@ -197,13 +197,14 @@ class Run:
                 yield (code.source.name if code.wrapper is not None else None), kernel
 
     def explain(self, *, rank: int | None = None) -> Explanation:
-        """Explain each run log apart; the evidence serves all of them.
+        """Explain each run log and each trace apart; the evidence serves all of them.
 
         Args:
             rank: only findings of this rank.
         """
         from aoti_logs.explain import Explanation
         from aoti_logs.rules.engine import explain_log
+        from aoti_logs.rules.trace_engine import explain_trace
 
         findings = []
         unparsed: dict[str, int] = {}
@@ -211,6 +212,9 @@ class Run:
             findings += explain_log(source, events, self.evidence)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
+        for source in self.subjects:
+            if source.kind is Kind.TORCH_TRACE:
+                findings += explain_trace(self.evidence.trace(source), self.evidence)
         problems = self.problems
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]
