@@ -115,6 +115,12 @@ def frame(name: str, rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+def _in_range(items: list[Any]) -> list[Any]:
+    """Return a list in which integers that no column holds are null."""
+    wide = any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in items)
+    return [None if isinstance(i, int) and not -(2**63) <= i < 2**63 else i for i in items] if wide else items
+
+
 def _series(name: str, dtype: Any, values: list[Any]) -> pl.Series:
     import polars as pl
 
@@ -122,7 +128,7 @@ def _series(name: str, dtype: Any, values: list[Any]) -> pl.Series:
         import orjson
 
         # polars looks at every list on its own, at some thirty times the cost.
-        texts = [None if value is None else orjson.dumps(value).decode() for value in values]
+        texts = [None if value is None else orjson.dumps(_in_range(value)).decode() for value in values]
         return pl.Series(name, texts, dtype=pl.String).str.json_decode(dtype)
     return pl.Series(name, values, dtype=dtype, strict=False)
 
