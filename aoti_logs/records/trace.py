@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
@@ -77,6 +78,19 @@ class TraceIndex(Sequence[TraceRecord]):
 
     def __iter__(self) -> Iterator[TraceRecord]:
         return (self.record_type(self, number) for number in range(len(self)))
+
+    def at(self, source: str, line: int) -> TraceRecord | None:
+        """Return the record that a line of a file belongs to, None when there is none."""
+        if self.record_type is TraceRecord:
+            if source != self.source.name or line < 1:
+                return None
+            starts = self.columns.start
+            number = bisect_right(starts, self.source.offset_of(line)) - 1
+            found = self[number] if number >= 0 else None
+        else:
+            found = next((r for r in reversed(self) if r.where[0] == source and r.line <= line), None)
+        spans = found.spans if found is not None else ()
+        return found if any(span.line <= line <= span.end_line for span in spans) else None
 
     def with_stacks(self) -> Iterator[TraceRecord]:
         """Yield the records whose envelopes hold a stack that is not empty, without looking at any other."""

@@ -189,13 +189,14 @@ class Source:
 
     def line_text(self, line: int) -> str:
         """Return the text of a line (from 1); empty when there is no such line."""
-        start = self._offset_of(line)
+        start = self.offset_of(line)
         if start < 0:
             return ""
         end = self.data.find(b"\n", start)
         return self.cut(start, len(self.data) if end < 0 else end).removesuffix("\r")
 
-    def _offset_of(self, line: int) -> int:
+    def offset_of(self, line: int) -> int:
+        """Return where a line (from 1) begins, -1 when there is no such line."""
         data = self.data
         if line <= 1:
             return 0 if line == 1 else -1
