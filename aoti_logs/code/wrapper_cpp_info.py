@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from aoti_logs.sources.source import Source
 
-CONSTRUCTOR = re.compile(rb"(\w+)::\1\(std::shared_ptr<ConstantMap>")
-"""Where the constructor of the model class starts."""
+_CONSTRUCTOR = b"(std::shared_ptr<ConstantMap>"
+_LONGEST_NAME = 1000
 CHECK_FUNCTION = re.compile(rb"AOTI_NOINLINE static void (?:check_input_(\d{1,9})|__check_inputs_outputs)\(")
 """Where a function of input checks starts."""
 GATE = b"_check_aoti_runtime_check_inputs_env"
@@ -37,6 +37,17 @@ _COMPARE = re.compile(
 _DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = (?:aoti_torch_dtype_|cached_torch_dtype_)(\w+)")
 _DEVICE = re.compile(r"int32_t (\w+)_expected_device_type = (\d+);")
 _DEVICE_NAME = re.compile(r'"\d+\((\w+)\), "')
+
+
+def constructor(source: Source) -> tuple[int, int]:
+    """Return the byte range of the constructor of the model class (`X::X(...)`), an empty one without it."""
+    data = source.data
+    for at in occurrences(data, _CONSTRUCTOR):
+        before = bytes(data[max(0, at - 2 * _LONGEST_NAME) : at])
+        owner, colons, name = before.rpartition(b"::")
+        if colons and re.fullmatch(rb"\w+", name) and owner.endswith(name):
+            return region(source, at - len(b"::") - 2 * len(name))
+    return 0, 0
 
 
 def region(source: Source, start: int) -> tuple[int, int]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.wrapper_bind import Names
 
 if TYPE_CHECKING:
-    from aoti_logs.code.model import Buffer, InputCheck, Size
+    from collections.abc import Hashable
+
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Size
 
 
 @dataclass
@@ -44,3 +46,5 @@ class EntryBody:
     constant_lines: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Name of a constant -> (index, line that unpacks it)."""
     unread: list[tuple[int, str]] = field(default_factory=list)
+    bound: dict[Hashable, tuple[Launch, ...]] = field(default_factory=dict)
+    """The calls bound, by the parameters of the kernels that they were bound to."""
