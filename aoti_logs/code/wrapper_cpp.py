@@ -27,7 +27,7 @@ from aoti_logs.code.model import Backend, CompiledModel, Kernel, Launch, ModelIn
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
 from aoti_logs.code.wrapper_cpp_body import body_of
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
-from aoti_logs.code.wrapper_text import as_call, closing
+from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
     from aoti_logs.code.model import Buffer, Constant, InputCheck, Size
@@ -272,7 +272,7 @@ class WrapperFile:
             backend,
             raw.line,
             raw.text,
-            bind(_arguments(raw), params, self._read.names),
+            bind(raw.split(), params, self._read.names),
             raw.checked,
             raw.handle,
             raw.source_nodes,
@@ -389,13 +389,6 @@ class WrapperFile:
             self.kernel_files,
             self.unread,
         )
-
-
-def _arguments(raw: RawLaunch) -> tuple[str, ...]:
-    if raw.arguments is not None:
-        return raw.arguments
-    call = as_call(raw.text)
-    return () if call is None else call[1]
 
 
 def _launcher_marked(call: tuple[Param, ...], own: tuple[Param, ...]) -> tuple[Param | str, ...]:

@@ -356,9 +356,8 @@ def body_of(
     The same text in another copy or rank is read once. Arguments are those of `EntryReader`, and the
     names of constants.
     """
-    read = _read_functions
-    if sum(len(text) for text, _ in filter(None, (const, entry))) > _LONGEST_KEPT:
-        read = read.__wrapped__
+    kept = sum(len(text) for text, _ in filter(None, (const, entry))) <= _LONGEST_KEPT
+    read = _read_functions if kept else _read_functions.__wrapped__
     return read(kernels, inputs, constants, const, entry)
 
 

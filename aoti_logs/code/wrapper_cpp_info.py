@@ -8,6 +8,7 @@ Printed by `CppWrapperCpu.codegen_model_constructor` and `generate_input_output_
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.kernel_text import occurrences
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _CONSTRUCTOR = b"(std::shared_ptr<ConstantMap>"
 _LONGEST_NAME = 1000
+_LONGEST_KEPT = 1 << 13
 CHECK_FUNCTION = re.compile(rb"AOTI_NOINLINE static void (?:check_input_(\d{1,9})|__check_inputs_outputs)\(")
 """Where a function of input checks starts."""
 GATE = b"_check_aoti_runtime_check_inputs_env"
@@ -133,16 +135,31 @@ def checks(source: Source) -> Iterator[InputCheck]:
 
 
 def _comparisons(text: str, first_line: int, *, gated: bool) -> Iterator[InputCheck]:
+    if len(text) <= _LONGEST_KEPT:
+        yield from _kept_comparisons(text, first_line, gated)
+    else:
+        yield from _read_comparisons(text, first_line, gated=gated)
+
+
+@lru_cache(maxsize=1024)
+def _kept_comparisons(text: str, first_line: int, gated: bool) -> tuple[InputCheck, ...]:
+    # Copies of a wrapper, and wrappers that differ elsewhere, check the same inputs on the same lines.
+    return tuple(_read_comparisons(text, first_line, gated=gated))
+
+
+def _read_comparisons(text: str, first_line: int, *, gated: bool) -> Iterator[InputCheck]:
     index: int | None = None
     tensor = ""
     lines = text.split("\n")
     for number, line in enumerate(lines):
+        if " = " not in line and "if (" not in line:
+            continue
         at = first_line + number
         quoted = line.strip()
-        if match := _TENSOR.search(line):
+        if "_handles[" in line and (match := _TENSOR.search(line)):
             tensor = match[1]
             index = int(match[3]) if match[2] == "input" else None
-        elif match := _COMPARE.search(line):
+        elif "if (" in line and (match := _COMPARE.search(line)):
             if match["static"] is not None:
                 kind = CheckKind.EQUAL if match["what"] == "size" else CheckKind.STRIDE
                 name, dim, expected = match["tensor"], match["dim"], match["static"]

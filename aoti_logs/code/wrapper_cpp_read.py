@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.wrapper_bind import Names
+from aoti_logs.code.wrapper_text import as_call
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -29,6 +30,13 @@ class RawLaunch:
     source_nodes: tuple[str, ...] = ()
     stack: str | None = None
     outputs: tuple[str, ...] = ()
+
+    def split(self) -> tuple[str, ...]:
+        """Return the arguments."""
+        if self.arguments is not None:
+            return self.arguments
+        call = as_call(self.text)
+        return () if call is None else call[1]
 
 
 @dataclass

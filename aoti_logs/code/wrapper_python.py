@@ -313,9 +313,8 @@ def _body_of(
     regions: tuple[tuple[str, str, int], ...], kernels: frozenset[str], constants: tuple[str, ...]
 ) -> CallBody:
     """Return what functions say; the same text in another copy, rank or recompile is read once."""
-    read = _read_functions
-    if sum(len(text) for _, text, _ in regions) > _LONGEST_KEPT:
-        read = read.__wrapped__
+    kept = sum(len(text) for _, text, _ in regions) <= _LONGEST_KEPT
+    read = _read_functions if kept else _read_functions.__wrapped__
     return read(regions, kernels, constants)
 
 

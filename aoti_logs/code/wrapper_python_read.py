@@ -9,7 +9,6 @@ from aoti_logs.code.wrapper_bind import Names
 
 if TYPE_CHECKING:
     import ast
-
     from collections.abc import Hashable
 
     from aoti_logs.code.model import Buffer, InputCheck, Launch, Size
