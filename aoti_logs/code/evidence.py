@@ -43,15 +43,25 @@ class Evidence:
 
     @cached_property
     def traces(self) -> tuple[TraceIndex, ...]:
-        """The TORCH_TRACE logs."""
-        return tuple(self.trace(s) for s in self._given if s.kind is Kind.TORCH_TRACE)
+        """The TORCH_TRACE logs, and the tlparse reports of such that are not there themselves."""
+        from aoti_logs.records.tlparse.repeats import without_repeats
+
+        return without_repeats(
+            self.trace(s) for s in self._given if s.kind is Kind.TORCH_TRACE or s.leads_report
+        )
 
     def trace(self, source: Source) -> TraceIndex:
-        """Return the records of one trace, indexed once."""
+        """Return the records of one trace or report (of the file that leads it), indexed once."""
+        from aoti_logs.records.tlparse.index import ReportIndex
         from aoti_logs.records.trace import TraceIndex
 
         if source.name not in self._traces:
-            self._traces[source.name] = TraceIndex(source)
+            report = source.report if source.leads_report else None
+            self._traces[source.name] = (
+                TraceIndex(source, lambda: self.traces)
+                if report is None
+                else ReportIndex(report, lambda: self.traces)
+            )
         return self._traces[source.name]
 
     @cached_property
@@ -62,11 +72,13 @@ class Evidence:
     def sources(self) -> tuple[Source, ...]:
         """Files, archive members, and the texts inside traces and logs."""
         from aoti_logs.parse.torch_logs_code import code_in_messages
+        from aoti_logs.records.tlparse.sources import report_sources
         from aoti_logs.records.trace import trace_sources
 
         found = list(self._given)
         for trace in self.traces:
             found += trace_sources(trace)
+        found += report_sources(self._given, self.traces)
         for source, events in self._logs:
             if events.messages:
                 found += code_in_messages(events.messages, source)
@@ -108,19 +120,30 @@ class Evidence:
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """Every `create_symbol`, from traces and from TORCH_LOGS text."""
-        from aoti_logs.parse.symbol import symbol_from_envelope, symbols_in_messages
+        from aoti_logs.parse.symbol import symbols_in_messages
 
-        found: list[Symbol] = []
-        for trace in self.traces:
-            for record in trace.find("create_symbol"):
-                symbol = symbol_from_envelope(
-                    record.envelope, record.place, trace.source, record.compile_id, record.strings
-                )
-                if symbol is not None:
-                    found.append(symbol)
+        found = self._traced("create_symbol")
         for _, events in self._logs:
             found += symbols_in_messages(events.messages)
         return tuple(found)
+
+    @cached_property
+    def all_symbols(self) -> tuple[Symbol, ...]:
+        """The same with the unbacked symbols of traces, which no size of an input stands behind."""
+        return (*self.symbols, *self._traced("create_unbacked_symbol"))
+
+    def _traced(self, entry: str) -> list[Symbol]:
+        from aoti_logs.parse.symbol import symbol_from_envelope
+
+        found = []
+        for trace in self.traces:
+            for r in trace.find(entry):
+                symbol = symbol_from_envelope(
+                    r.envelope, r.place, trace.source, r.compile_id, r.strings, r.compile
+                )
+                if symbol is not None:
+                    found.append(symbol)
+        return found
 
     @cached_property
     def source_names(self) -> tuple[SourceName, ...]:

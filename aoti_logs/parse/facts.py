@@ -41,6 +41,10 @@ class Symbol:
     duck: bool = False
     """True for "duck sized": an older symbol with the same example value stands for this size too;
     `hint`, `lower` and `upper` are then unknown."""
+    range: tuple[str, ...] = ()
+    """Both limits as printed (`2`, `int_oo`); empty where none are."""
+    compile: str | None = None
+    """Readable id of the compile: without attempt, `aoti/0` for AOTInductor's first."""
 
 
 @dataclass(frozen=True)

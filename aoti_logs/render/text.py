@@ -137,11 +137,12 @@ def _consequences(finding: Finding, names: ShortNames) -> Iterator[str]:
 def _confidence(finding: Finding) -> str:
     proven = sum(link.strength is Confidence.PROVEN for link in finding.chain)
     links = f"{proven} of {len(finding.chain)} links are quoted from this run"
+    doubt = _cut(finding.doubt) if finding.doubt else None
     return {
         Confidence.PROVEN: f"proven: {links}",
-        Confidence.LIKELY: f"likely: {links}; one step rests on a name that fits",
-        Confidence.POSSIBLE: f"possible: {links}; why it failed is not decided",
-        Confidence.UNKNOWN: f"unknown: {links}; the chain is broken",
+        Confidence.LIKELY: f"likely: {links}; {doubt or 'one step rests on a name that fits'}",
+        Confidence.POSSIBLE: f"possible: {links}; {doubt or 'why it failed is not decided'}",
+        Confidence.UNKNOWN: f"unknown: {links}; {doubt or 'the chain is broken'}",
     }[finding.confidence]
 
 
