@@ -24,6 +24,7 @@ NAMES = (
     "trace_records",
     "strings",
     "compiles",
+    "failures",
     "events",
     "metrics",
     "config",
