@@ -230,14 +230,14 @@ class Source:
     def place(self, line: int, end_line: int | None = None) -> Place:
         """Return where a person finds a line of this source: in the file on disk or archive member."""
         end_line = line if end_line is None else end_line
-        source = self
-        while source.parent is not None and source.parent_lines is not None:
-            lines = source.parent_lines
-            last = len(lines)
-            line = lines[min(max(line, 1), last) - 1] if last else 1
-            end_line = lines[min(max(end_line, 1), last) - 1] if last else 1
-            source = source.parent
-        return Place(source.name, line, end_line)
+        lines = self.parent_lines
+        if self.parent is None or lines is None:
+            return Place(self.name, line, end_line)
+        last = len(lines)
+        if not last:
+            return self.parent.place(1)
+        first = lines[min(max(line, 1), last) - 1]
+        return self.parent.place(first, first if end_line == line else lines[min(max(end_line, 1), last) - 1])
 
 
 @dataclass(frozen=True)
