@@ -16,7 +16,7 @@ from aoti_logs import tables
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 TRACES = {"tlparse_compile": "cpu_compile_gather", "tlparse_aoti": "cpu_gather_empty_table"}
-RANKS = {0: "cpu_compile_gather", 1: "gpu_compile_gather"}
+RANKS = {0: "gpu_compile_gather", 1: "cpu_compile_gather"}
 
 
 def trace_of(fixture: str) -> Path:
@@ -55,7 +55,11 @@ def write_report(trace: Path, out: Path, *options: str) -> bool:
 def of_traces() -> list[str]:
     """Return the names of all tables that are made of records of traces."""
     modules = {name: import_module(f"aoti_logs.tables.{name}") for name in tables.NAMES}
-    return [name for name, module in modules.items() if hasattr(module, "of_trace") or hasattr(module, "of_traces")]
+    return [
+        name
+        for name, module in modules.items()
+        if hasattr(module, "of_trace") or hasattr(module, "of_traces")
+    ]
 
 
 def normal(value: Any, trace: str) -> Any:
