@@ -6,7 +6,6 @@ adds one, and a Z that is not true). What lies between the two clocks is a numbe
 
 from __future__ import annotations
 
-import calendar
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -36,7 +35,7 @@ def milliseconds(time: str, near: float) -> int | None:
     best: int | None = None
     for candidate in (year - 1, year, year + 1):
         try:
-            seconds = calendar.timegm((candidate, month, day, hour, minute, second))
+            seconds = int(datetime(candidate, month, day, hour, minute, second, tzinfo=UTC).timestamp())
         except ValueError:
             continue
         value = seconds * 1000 + milli
@@ -57,8 +56,10 @@ def offset(data: bytes | mmap.mmap, first: float, last: float) -> int | None:
         last: time of the last one.
     """
     told = set()
-    for end in _END.finditer(data):
-        stamp = _STAMP.search(data, end.end(), _line_end(data, end.end()))
+    at = 0
+    while (end := _END.search(data, at)) is not None:
+        at = line_end(data, end.end())
+        stamp = _STAMP.search(data, end.end(), at)
         local = milliseconds(_time(stamp), first) if stamp else None
         if local is not None:
             told.add(_quarters(local - int(end[1]) / 1000, _PROMPT))
@@ -72,7 +73,8 @@ def offset(data: bytes | mmap.mmap, first: float, last: float) -> int | None:
     return guesses.pop() if len(guesses) == 1 else None
 
 
-def _line_end(data: bytes | mmap.mmap, at: int) -> int:
+def line_end(data: bytes | mmap.mmap, at: int) -> int:
+    """Return where the line ends that holds an offset."""
     end = data.find(b"\n", at)
     return len(data) if end < 0 else end
 

@@ -23,6 +23,8 @@ EVENT = "a chromium event"
 _ORDER = ("name", "ts", "args", "ph", "cat", "tid", "pid", "s")
 _COMPILE_ID = re.compile(r"(?:!(\d{1,9})(?:/|$))?(?:(\d{1,9})/(\d{1,9}))?")
 _ATTEMPT = re.compile(r"compile_attempt_(\d{1,9})")
+_LATEST = 250_000_000_000_000_000
+"""The year 9892, in microseconds since the epoch."""
 _BETWEEN = b" \t\r\n,[]"
 
 
@@ -105,7 +107,7 @@ class Events:
             payload=Payload(
                 json.dumps(ordered, indent=0).encode(), self.source, line, by_line=False, exact=False
             ),
-            microseconds=float(when) if isinstance(when, int | float) and abs(when) < 1e18 else None,
+            microseconds=float(when) if isinstance(when, int | float) and 0 <= when < _LATEST else None,
             begins=event.get("ph") == "B",
         )
 
