@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,29 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         if name not in self._built:
             self._built[name] = tables.build(name, self._run)
         return self._built[name]
+
+    def items(self) -> ItemsView[str, pl.DataFrame]:
+        """Return all tables; those of large traces are built by other processes (`AOTI_LOGS_PROCESSES`)."""
+        self._build_all()
+        return super().items()
+
+    def values(self) -> ValuesView[pl.DataFrame]:
+        """Return all tables, as `items` does."""
+        self._build_all()
+        return super().values()
+
+    def _build_all(self) -> None:
+        from aoti_logs import tables
+        from aoti_logs._workers import Workers
+
+        missing = [name for name in tables.NAMES if name not in self._built]
+        of_traces = [name for name in tables.from_traces() if name in missing]
+        with Workers([trace.source for trace in self._run.evidence.traces], of_traces) as workers:
+            given = set(of_traces) if workers else set()
+            for name in missing:
+                if name not in given:
+                    self[name]
+            self._built.update(workers.frames())
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
@@ -155,12 +178,9 @@ class Run:
                 [(r.kind, r.span.start, r.span.end) for r in events.records],
                 [(u.expected, u.span.start, u.span.end) for u in events.unparsed],
             )
-        if source.kind is Kind.TORCH_TRACE:
-            index = self.evidence.trace(source)
-            return (
-                [(r.key, s.start, s.end) for r in index.records for s in r.spans],
-                [(u.expected, u.span.start, u.span.end) for u in index.unparsed],
-            )
+        lead = source.report.lead if source.report is not None else None
+        if source.kind is Kind.TORCH_TRACE or lead is not None:
+            return self.evidence.trace(lead or source).spans_in(source)
         size = self.size_of(source)
         return ([(str(source.kind), 0, size)], []) if size else ([], [])
 

@@ -122,9 +122,7 @@ def _peel(own: str | None, text: str) -> tuple[tuple[str, ...], str, str | None]
     return tuple(inner), text, backend
 
 
-def _judge(
-    names: list[str], core: str, whole: str
-) -> tuple[FailureKind, Detail | None, str | None]:
+def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail | None, str | None]:
     """Return the kind, the text taken apart, and the operator that it is about."""
     last = names[-1] if names else None
     undecided = read_undecided(core)

@@ -57,7 +57,9 @@ def read_draft_report(log: Log, line: Line) -> bool:
         now = log.after(now)
     lines = lines[: max(last, 1)]
     log.claim("draft_export", lines)
-    log.notes += [Note("draft_export", log.span(at.start, at.end), tuple(_first(facts))) for at, facts in issues]
+    log.notes += [
+        Note("draft_export", log.span(at.start, at.end), tuple(_first(facts))) for at, facts in issues
+    ]
     return True
 
 

@@ -6,10 +6,18 @@ Format: torch/_export/serde/schema.py. Only names, ranges and stacks are read.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.facts import Graph, GraphNode, Placeholder, Range, Signature, SignatureInput
+from aoti_logs.parse.facts import (
+    Graph,
+    GraphBody,
+    GraphNode,
+    Placeholder,
+    Range,
+    Signature,
+    SignatureInput,
+)
 from aoti_logs.parse.stack_text import frames_of_stack, user_frame
 from aoti_logs.parse.text import json_object, limit
 
@@ -66,7 +74,11 @@ def graph(source: Source) -> Graph | None:
         for i in inputs
         if (name := _name(i))
     ]
-    return Graph("exported_program", tuple(placeholders), tuple(_nodes(nodes, source)), source)
+    return Graph("exported_program", tuple(placeholders), partial(_body, nodes, source), source)
+
+
+def _body(nodes: list[Any], source: Source) -> GraphBody:
+    return GraphBody(tuple(_nodes(nodes, source)))
 
 
 _SYMBOL = re.compile(r"Symbol\('(\w+)'[^()]*\)")

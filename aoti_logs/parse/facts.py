@@ -6,10 +6,13 @@ or a printed ExportedProgram; each carries the place that says it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aoti_logs.sources.source import Place, Source
 
 
@@ -38,6 +41,10 @@ class Symbol:
     duck: bool = False
     """True for "duck sized": an older symbol with the same example value stands for this size too;
     `hint`, `lower` and `upper` are then unknown."""
+    range: tuple[str, ...] = ()
+    """Both limits as printed (`2`, `int_oo`); empty where none are."""
+    compile: str | None = None
+    """Readable id of the compile: without attempt, `aoti/0` for AOTInductor's first."""
 
 
 @dataclass(frozen=True)
@@ -109,18 +116,41 @@ class GraphNode:
 
 
 @dataclass(frozen=True)
+class GraphBody:
+    """What the statements of a graph say."""
+
+    nodes: tuple[GraphNode, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Graph:
     """An FX graph printed as Python. `stage` is the trace's name for it (`aot_inference_graph`,
     `before_pre_grad_graph`, `dynamo_output_graph`, `inductor_post_grad_graph`, `exported_program`).
+
+    Its inputs are read at once, its statements (`read_body`) when first asked for: a trace holds
+    thousands of graphs, and few questions go beyond their inputs.
     """
 
     stage: str
     placeholders: tuple[Placeholder, ...]
-    nodes: tuple[GraphNode, ...]
+    read_body: Callable[[], GraphBody] = field(repr=False, compare=False)
     source: Source
-    attributes: tuple[tuple[str, str], ...] = ()
-    """(node name, module path) of `tok_weight = self.tok.weight` lines."""
     compile_id: str | None = None
+
+    @cached_property
+    def _body(self) -> GraphBody:
+        return self.read_body()
+
+    @property
+    def nodes(self) -> tuple[GraphNode, ...]:
+        """Its nodes, inputs and attributes of modules left out."""
+        return self._body.nodes
+
+    @property
+    def attributes(self) -> tuple[tuple[str, str], ...]:
+        """(node name, module path) of `tok_weight = self.tok.weight` lines."""
+        return self._body.attributes
 
 
 @dataclass(frozen=True)

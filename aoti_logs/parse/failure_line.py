@@ -33,9 +33,13 @@ WORDS = (
 
 _NAMED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w+) (?P<said>\S.*)$")
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)
-_TOOLS = re.compile(r"(?:<[\w-]+>|(?:\S*/)?(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|\S*ld))$")
+_TOOLS = re.compile(
+    r"(?:<[\w-]+>|(?:\S*/)?(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|\S*ld))$"
+)
 _ECHO = re.compile(r"\s*(?:\d+ )?\|")
-_ABOUT = re.compile(r"\s*(?:In file included from |from \S+:\d+|compilation terminated\.|\S+: In (?:\S+ )?(?:function|member|instantiation|lambda))")
+_ABOUT = re.compile(
+    r"\s*(?:In file included from |from \S+:\d+|compilation terminated\.|\S+: In (?:\S+ )?(?:function|member|instantiation|lambda))"
+)
 _LONGEST = 2000  # lines of one compiler's output
 
 
@@ -50,7 +54,9 @@ def read_failure_line(log: Log, line: Line) -> bool:
     if found is None:
         return False
     first = read_failure(found["type"], found["said"])
-    if first.kind is FailureKind.OTHER or (first.detail is None and first.operator is None and not first.inner):
+    if first.kind is FailureKind.OTHER or (
+        first.detail is None and first.operator is None and not first.inner
+    ):
         return False
     return _add(log, line, found["said"], found["type"], ErrorForm.PYTHON)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.facts import Graph, GraphNode, Placeholder
+from aoti_logs.parse.facts import Graph, GraphBody, GraphNode, Placeholder
+from aoti_logs.parse.graph_frame import usual_frame
 from aoti_logs.parse.graph_head import described_input, lifted, machine_made, read_head, user_name
 from aoti_logs.parse.graph_statement import Statement, read_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from aoti_logs.sources.source import Source
+    from aoti_logs.sources.source import Place, Source
 
 _HEAD = b"def forward("
 _CLASS = re.compile(r"(?:^|\s)class (\S+)\(torch\.nn\.Module\):\s*$")
@@ -55,7 +56,7 @@ def read_node_header(text: str) -> NodeLine | None:
 def read_graph(source: Source, stage: str | None = None, compile_id: str | None = None) -> Graph:
     """Return the first graph printed in a source, an empty one when there is none."""
     graphs = graphs_in_text(source, stage, compile_id)
-    return graphs[0] if graphs else Graph(stage or source.label, (), (), source, compile_id=compile_id)
+    return graphs[0] if graphs else Graph(stage or source.label, (), GraphBody, source, compile_id)
 
 
 def graphs_in_text(
@@ -81,10 +82,25 @@ def graphs_in_text(
             continue
         before = source.cut(max(0, start - 2000), start)
         reader = _Reader(source, source.line_at(start))
-        at = reader.read(start)
-        graphs.append(reader.graph(stage, before, compile_id))
+        frame = usual_frame(data, start, found)
+        if frame is None:
+            at = reader.read(start)
+            body: Callable[[], GraphBody] = reader.body
+        else:
+            at = frame.end
+            reader.read_head(frame.head)
+            for above, text in frame.lines:
+                reader.read_line(text.lstrip(), reader.first_line + above)
+            body = partial(_body_at, source, start, reader.first_line)
+        graphs.append(reader.graph(stage, before, compile_id, body))
         at = max(at, found + 1)
     return tuple(graphs)
+
+
+def _body_at(source: Source, start: int, first_line: int) -> GraphBody:
+    reader = _Reader(source, first_line)
+    reader.read(start)
+    return reader.body()
 
 
 def _lines(source: Source, start: int) -> Iterator[tuple[int, str]]:
@@ -120,7 +136,7 @@ class _Reader:
                 break
         indent = len(head[0]) - len(head[0].lstrip()) if head else 0
         cut = head[0].find("def forward(") if head else 0
-        self._head("\n".join([head[0][cut:], *head[1:]]) if head else "")
+        self.read_head("\n".join([head[0][cut:], *head[1:]]) if head else "")
         strangers = 0
         for end, text in lines:
             body = text.lstrip()
@@ -132,26 +148,28 @@ class _Reader:
                     return at
             elif body:
                 strangers = 0
-                if self._body(body, number):
+                if self.read_line(body, number):
                     return end
             number += 1
             at = end
         return at
 
-    def _head(self, text: str) -> None:
+    def read_head(self, text: str) -> None:
+        """Read the inputs that stand in the head."""
+        place, line = self.source.place(self.first_line), 1
         for parameter in read_head(text):
+            if parameter.line != line:
+                line = parameter.line
+                place = self.source.place(self.first_line + line - 1)
             if not parameter.starred:
-                place = self.source.place(self.first_line + parameter.line - 1)
-                self._add(Placeholder(parameter.name, parameter.annotation, place), parameter.descriptor)
+                self._add(parameter.name, parameter.annotation, place, parameter.descriptor)
 
-    def _add(self, placeholder: Placeholder, descriptor: str | None) -> None:
+    def _add(self, name: str, annotation: str | None, place: Place, descriptor: str | None) -> None:
         index, target = described_input(descriptor) if descriptor else (None, None)
-        self.known.add(placeholder.name)
-        self.inputs[placeholder.name] = replace(
-            placeholder, aot_index=index, user_name=target or user_name(placeholder.name)
-        )
+        self.known.add(name)
+        self.inputs[name] = Placeholder(name, annotation, place, index, target or user_name(name))
 
-    def _body(self, text: str, number: int) -> bool:
+    def read_line(self, text: str, number: int) -> bool:
         """Read a line of the body; True when the graph ends with it."""
         if text.startswith("#"):
             if "No stacktrace found" in text or "File: " in text:
@@ -168,7 +186,7 @@ class _Reader:
         match statement.kind:
             case "input":
                 descriptor = text.rpartition("#")[2].strip() if "#" in text else None
-                self._add(Placeholder(statement.name, statement.annotation, place), descriptor)
+                self._add(statement.name, statement.annotation, place, descriptor)
             case "inputs":
                 old = self.inputs
                 self.inputs = {}
@@ -177,7 +195,7 @@ class _Reader:
                     if known is not None:
                         self.inputs[name] = known
                     else:
-                        self._add(Placeholder(name, None, place), None)
+                        self._add(name, None, place, None)
             case "alias":
                 self.known.add(statement.name)
             case "attribute":
@@ -206,8 +224,14 @@ class _Reader:
         )
         self.known.add(statement.name)
 
-    def graph(self, stage: str | None, before: str, compile_id: str | None) -> Graph:
-        """Return what was read; `before` is the text above, which may name the graph."""
+    def body(self) -> GraphBody:
+        """Return the nodes and attributes that were read."""
+        return GraphBody(tuple(self.nodes), tuple(self.attributes))
+
+    def graph(
+        self, stage: str | None, before: str, compile_id: str | None, body: Callable[[], GraphBody]
+    ) -> Graph:
+        """Return the graph; `before` is the text above, which may name it."""
         above = [line for line in before.split("\n") if line.strip()][-3:]
         stage = stage or self.source.label or _stage(above)
         inputs = tuple(self.inputs.values())
@@ -220,7 +244,7 @@ class _Reader:
             inputs = tuple(
                 i if i.user_name or not _given(i) else replace(i, user_name=i.name) for i in inputs
             )
-        return Graph(stage, inputs, tuple(self.nodes), self.source, tuple(self.attributes), compile_id)
+        return Graph(stage, inputs, body, self.source, compile_id)
 
 
 def _given(placeholder: Placeholder) -> bool:

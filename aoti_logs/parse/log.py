@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse import crash, draft_export, error, failure_line, note, printer, stack, torch_logs, traceback
+from aoti_logs.parse import (
+    crash,
+    draft_export,
+    error,
+    failure_line,
+    note,
+    printer,
+    stack,
+    torch_logs,
+    traceback,
+)
 from aoti_logs.parse.announce import Announcer
 from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 _SYMBOL = re.compile(r'^\s*\w+: "Sym\((.*)\)" = ')
 _COMPARED = re.compile(r"^(?:Eq|Ne|Gt|Ge|Lt|Le|And|Or|Not)\(|[<>]|==|!=")
-_EXPORT = ("torch/export/__init__.py", "torch/export/_trace.py", "torch/_export/__init__.py", "torch/export/_draft_export.py")
+_EXPORT = (
+    "torch/export/__init__.py",
+    "torch/export/_trace.py",
+    "torch/_export/__init__.py",
+    "torch/export/_draft_export.py",
+)
 
 
 @dataclass(frozen=True)

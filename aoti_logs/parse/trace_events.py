@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Open = dict[tuple[int, str], list["Event"]]
 
 
-@dataclass
+@dataclass(eq=False)
 class Event:
     """A span, an instant, or half of a span.
 
@@ -70,13 +70,17 @@ def _paired(records: Iterable[TraceRecord]) -> list[Event]:
         if phase == "E" and (begun := _begun(open_, process, name, args)) is not None:
             begun.phase, begun.end_us = "span", at
             begun.args = {**begun.args, **args}
-            stacks[process].remove(begun)
+            stack = stacks[process]
+            if stack[-1] is begun:
+                stack.pop()
+            else:
+                stack.remove(begun)
             continue
         stack = stacks.setdefault(process, [])
         event = Event(
             record,
             name,
-            {"B": "begin", "E": "end", "i": "instant", "I": "instant"}.get(str(phase), str(phase)),
+            _PHASES.get(str(phase), str(phase)),
             None if phase == "E" else at,
             at if phase == "E" else None,
             len(stack),
@@ -103,4 +107,5 @@ def _begun(open_: Open, process: int, name: str, args: dict[str, Any]) -> Event 
     return waiting.pop()
 
 
+_PHASES = {"B": "begin", "E": "end", "i": "instant", "I": "instant"}
 _LOOK = 64  # threads that can be inside spans of one name at once; bounds the search in hostile files

@@ -81,6 +81,15 @@ def decode_json(raw: bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
+def decode_object(raw: bytes) -> tuple[dict[str, Any], str | None]:
+    """Return an envelope, and what is wrong with it in words; then it is empty."""
+    try:
+        value = decode_json(raw)
+    except ValueError as error:
+        return {}, f"the envelope is not JSON: {error}"
+    return (value, None) if isinstance(value, dict) else ({}, "the envelope is not a JSON object")
+
+
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

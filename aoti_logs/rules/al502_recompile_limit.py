@@ -43,7 +43,9 @@ def tell(case: FailureCase) -> Told:
     name = f"`{limit.function}`" if limit.function else case.what
     most = f"the limit of {number} compiles" if number is not None else "the limit of compiles"
     raised = case.reached is Reached.RAISED
-    after = "and that is an error here" if raised else "and runs uncompiled from now on where none of them fits"
+    after = (
+        "and that is an error here" if raised else "and runs uncompiled from now on where none of them fits"
+    )
     reasons = case.facts.get("reasons") or ([limit.last_reason] if limit.last_reason else list(limit.reasons))
     last = reasons[0] if reasons else None
     links = ()

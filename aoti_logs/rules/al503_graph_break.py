@@ -46,7 +46,11 @@ _ATTEMPT = re.compile(r"^Encountered graph break when attempting to trace [^\n]*
 
 def graph_breaks(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[Finding]:
     """Return one note for all graph breaks of a trace."""
-    rows = [_row(outcome.compile_id, r) for outcome in found.compiles for r in outcome.of("dynamo_graph_break_reason")]
+    rows = [
+        _row(outcome.compile_id, r)
+        for outcome in found.compiles
+        for r in outcome.of("dynamo_graph_break_reason")
+    ]
     rows.sort(key=lambda row: row["record"].number)
     sure = Confidence.PROVEN
     if not rows:
@@ -56,7 +60,9 @@ def graph_breaks(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[F
     links = []
     for row in rows[:_SHOWN]:
         where = f"{row['file']}:{row['line']}: " if row["file"] else ""
-        links.append(Link("break", f"{where}{row['reason']}", row["place"], details=(f"compile {row['compile_id']}",)))
+        links.append(
+            Link("break", f"{where}{row['reason']}", row["place"], details=(f"compile {row['compile_id']}",))
+        )
     if len(rows) > _SHOWN:
         links.append(Link("break", f"and {len(rows) - _SHOWN} more", None))
     first = rows[0]
@@ -72,7 +78,9 @@ def graph_breaks(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[F
             title=title,
             facts={
                 "n_graph_breaks": len(rows),
-                "graph_breaks": [{k: row[k] for k in ("compile_id", "file", "line", "reason")} for row in rows],
+                "graph_breaks": [
+                    {k: row[k] for k in ("compile_id", "file", "line", "reason")} for row in rows
+                ],
             },
             rank=rank,
             log=trace.source.name,

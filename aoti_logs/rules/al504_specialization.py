@@ -75,11 +75,17 @@ def _finding(trace: TraceIndex, record: TraceRecord, rank: int | None) -> Findin
     symbol, value = str(fields.get("symbol")), str(fields.get("value"))
     sources = [str(s) for s in fields.get("sources") or []]
     origin = input_of(sources[0]) if sources else None
-    named = f"dimension {origin.dim} of `{origin.name}`" if origin and origin.dim is not None else f"`{symbol}`"
+    named = (
+        f"dimension {origin.dim} of `{origin.name}`" if origin and origin.dim is not None else f"`{symbol}`"
+    )
     call = export_call(_stack(record))
     guard = _guard(trace, record, symbol)
     links = [
-        Link("constant", f"{symbol} = {', '.join(sources) or '?'} becomes {value} ({fields.get('reason')})", record.place)
+        Link(
+            "constant",
+            f"{symbol} = {', '.join(sources) or '?'} becomes {value} ({fields.get('reason')})",
+            record.place,
+        )
     ]
     if guard is not None:
         links.append(Link("guard", f"{guard.metadata.get('expr')}", guard.place))

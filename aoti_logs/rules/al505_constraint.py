@@ -115,7 +115,9 @@ def _fixes(rows: tuple[Violation, ...], fixes: tuple[SuggestedFix, ...]) -> list
     found = [f"torch suggests: {f.name} = {f.value}" for f in fixes if f.value != "None"]
     made = next((r for r in rows if r.form in {"specialized", "constant"}), None)
     if made is not None and made.constant in {0, 1}:
-        found.append("export with an example whose size is at least 2: sizes 0 and 1 are always made constants")
+        found.append(
+            "export with an example whose size is at least 2: sizes 0 and 1 are always made constants"
+        )
     elif made is not None:
         found.append(
             f"declare it static (Dim.STATIC) or leave it to torch (Dim.AUTO, maybe_mark_dynamic), or change the "

@@ -42,9 +42,7 @@ _SHOWN = 12
 
 def assumptions(trace: TraceIndex, rank: int | None) -> list[Finding]:
     """Return one note for all conditions that draft exports of a trace decided."""
-    records = [
-        r for r in trace.find("propagate_real_tensors_provenance") if isinstance(r.metadata, dict)
-    ]
+    records = [r for r in trace.find("propagate_real_tensors_provenance") if isinstance(r.metadata, dict)]
     if not records:
         return []
     rows = [_row(record) for record in records]
@@ -59,9 +57,14 @@ def note(rows: Sequence[dict[str, Any]], links: tuple[Link, ...], log: str, rank
     """Make the note of the conditions, from a trace or from a report."""
     first = rows[0]
     more = f" and {several(len(rows) - 1, 'more condition')}" if len(rows) > 1 else ""
-    title = f"a draft export took `{first['expression']}` as {first['result']}{more} because the example says so"
+    title = (
+        f"a draft export took `{first['expression']}` as {first['result']}{more} because the example says so"
+    )
     verdict = Verdict(
-        "AL507", title, Confidence.PROVEN, fixes=("torch._check(...) of each condition before its line, if it always holds",)
+        "AL507",
+        title,
+        Confidence.PROVEN,
+        fixes=("torch._check(...) of each condition before its line, if it always holds",),
     )
     return Finding(
         rule="AL507",

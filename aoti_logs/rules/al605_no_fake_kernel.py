@@ -36,7 +36,9 @@ def tell(case: FailureCase) -> Told:
     operator = case.failure.operator or "?"
     of = f", which {case.what} calls" if case.function is not None else ""
     return Told(
-        f"operator `{operator}`{of}, has no fake kernel" if of else f"operator `{operator}` has no fake kernel",
+        f"operator `{operator}`{of}, has no fake kernel"
+        if of
+        else f"operator `{operator}` has no fake kernel",
         facts={"op": operator},
         fixes=(register(operator), "or import the module that registers it before compiling"),
     )
@@ -46,7 +48,9 @@ def register(operator: str) -> str:
     """Say how a fake kernel is registered."""
     parts = operator.split(".")
     name = f"{parts[0]}::{parts[1]}" if len(parts) > 1 else operator
-    return f'register one: @torch.library.register_fake("{name}"), returning an empty tensor of the right shape'
+    return (
+        f'register one: @torch.library.register_fake("{name}"), returning an empty tensor of the right shape'
+    )
 
 
 RULE = Rule("AL605", "no-fake-kernel", __doc__ or "")

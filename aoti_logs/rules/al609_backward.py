@@ -44,13 +44,20 @@ def kept_quiet(record: TraceRecord, outcome: Outcome, rank: int | None) -> Findi
     """Return the warning of one backward."""
     error = raised(record)
     failure = read_failure(error.exception_type, error.text) if error is not None else None
-    said = ": ".join(t for t in ((failure.class_name or ""), failure.message) if t) if failure else "an exception"
+    said = (
+        ": ".join(t for t in ((failure.class_name or ""), failure.message) if t)
+        if failure
+        else "an exception"
+    )
     frame = outcome.frame
     name = f"`{frame.name}`" if frame is not None and frame.name else "a function"
     title = f"the backward of {name} did not compile, and torch went on: {said}"
     place = error.span.place if error is not None else record.place
     verdict = Verdict(
-        "AL609", title, Confidence.PROVEN, ("torch keeps this exception to itself in case no backward is needed",)
+        "AL609",
+        title,
+        Confidence.PROVEN,
+        ("torch keeps this exception to itself in case no backward is needed",),
     )
     return Finding(
         rule="AL609",

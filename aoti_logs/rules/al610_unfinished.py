@@ -45,7 +45,9 @@ def unfinished(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[Fin
     for number in sorted(trace.aot_compiles.unfinished):
         first = trace[trace.aot_compiles.stretches[number][0]]
         names.append(f"aoti/{number}")
-        links.append(Link("begun", f"compile_fx_aot, the AOTInductor compile {number} of this trace", first.place))
+        links.append(
+            Link("begun", f"compile_fx_aot, the AOTInductor compile {number} of this trace", first.place)
+        )
     if not names:
         return []
     last = trace[len(trace) - 1]

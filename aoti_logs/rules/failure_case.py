@@ -64,7 +64,11 @@ class FailureCase:
     def what(self) -> str:
         """Name what was compiled: `f`, the backward of `f`, the model."""
         if self.function is None:
-            return "the model" if self.compile_id is None or self.compile_id.startswith("aoti/") else "a function"
+            return (
+                "the model"
+                if self.compile_id is None or self.compile_id.startswith("aoti/")
+                else "a function"
+            )
         name = f"`{self.function.name}`"
         return f"the backward of {name}" if self.backward else name
 

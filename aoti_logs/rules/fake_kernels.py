@@ -33,7 +33,10 @@ def fake_kernel(
 ) -> Finding:
     """Make the note of one operator; `reason` says how its fake kernel contradicts the real one."""
     if reason is None:
-        kind, title = "unsupported_operator", f"operator `{operator}` has no fake kernel; draft_export went on"
+        kind, title = (
+            "unsupported_operator",
+            f"operator `{operator}` has no fake kernel; draft_export went on",
+        )
         fix = register(operator)
     else:
         kind = "mismatched_fake_kernel"

@@ -51,20 +51,22 @@ def message_findings(events: LogEvents, source: Source, told: Sequence[Finding])
         limit = read_limit(error.message) if "hit recompilation cache limit" in error.message else None
         if limit is not None:
             failure = Failure(FailureKind.RECOMPILE_LIMIT, None, (), error.message, error.text, detail=limit)
-            case = FailureCase(failure, error.span.place, reached=Reached.HANDLED, log=source.name, rank=error.rank)
+            case = FailureCase(
+                failure, error.span.place, reached=Reached.HANDLED, log=source.name, rank=error.rank
+            )
             finding = failure_finding(case)
             found.setdefault((finding.kind, finding.title, finding.rank), finding)
     return [*found.values(), *_draft_findings(events.notes, source)]
 
 
-def _cases(
-    message: LogLine, source: Source, known: set[str], texts: Sequence[str]
-) -> Iterator[FailureCase]:
+def _cases(message: LogLine, source: Source, known: set[str], texts: Sequence[str]) -> Iterator[FailureCase]:
     text = message.text
     if " hit config." in text:
         limit = read_limit(text)
         if limit is not None:
-            failure = Failure(FailureKind.RECOMPILE_LIMIT, None, (), text.partition("\n")[0], text, detail=limit)
+            failure = Failure(
+                FailureKind.RECOMPILE_LIMIT, None, (), text.partition("\n")[0], text, detail=limit
+            )
             function = Function(limit.function, limit.file, limit.line) if limit.function else None
             yield _case(message, source, failure, function=function, reached=Reached.HANDLED)
     elif text.startswith(_META):
@@ -78,7 +80,11 @@ def _cases(
             detail = Undecided(expression, None, symbols_in(expression), None)
             failure = Failure(FailureKind.DATA_DEPENDENT, None, (), said, text, detail=detail)
             yield _case(message, source, failure, doubt=_DOUBT)
-    elif text.startswith(_GUARD) and FailureKind.CONSTRAINT not in known and "ConstraintViolationError: " in text:
+    elif (
+        text.startswith(_GUARD)
+        and FailureKind.CONSTRAINT not in known
+        and "ConstraintViolationError: " in text
+    ):
         at = text.index("ConstraintViolationError: ")
         failure = read_failure("ConstraintViolationError", text[at:].partition(": ")[2])
         yield _case(message, source, failure, doubt=_DOUBT)
@@ -131,11 +137,15 @@ def _draft_findings(notes: Sequence[Note], source: Source) -> Iterator[Finding]:
         issue = facts.get("issue")
         if issue == "data_dependent" and "expression" in facts:
             rows.append(_row(facts))
-            where = f"{facts['file']}:{facts.get('line')} in {facts.get('function')}" if "file" in facts else ""
+            where = (
+                f"{facts['file']}:{facts.get('line')} in {facts.get('function')}" if "file" in facts else ""
+            )
             text = f"{facts['expression']} is {facts.get('result')}"
             links.append(Link("assumed", text, place, details=(where,) if where else ()))
         elif issue in {"missing_fake_kernel", "mismatched_fake_kernel"} and "op" in facts:
-            yield _with_issues(fake_kernel(facts["op"], facts.get("reason"), place, source.name, source.rank), facts)
+            yield _with_issues(
+                fake_kernel(facts["op"], facts.get("reason"), place, source.name, source.rank), facts
+            )
     if rows:
         made = note(rows, tuple(links[:12]), source.name, source.rank)
         yield _with_issues(made, dict(next(n for n in notes if n.kind == "draft_export").facts))
@@ -151,5 +161,15 @@ def _row(facts: dict[str, str]) -> dict[str, Any]:
     user: dict[str, Any] | None = None
     if "file" in facts:
         line = int(facts.get("line", "0")[:9])
-        user = {"file": facts["file"], "line": line, "function": facts.get("function"), "code": facts.get("code")}
-    return {"expression": facts["expression"], "result": facts.get("result"), "user_frame": user, "code": facts.get("code")}
+        user = {
+            "file": facts["file"],
+            "line": line,
+            "function": facts.get("function"),
+            "code": facts.get("code"),
+        }
+    return {
+        "expression": facts["expression"],
+        "result": facts.get("result"),
+        "user_frame": user,
+        "code": facts.get("code"),
+    }

@@ -84,7 +84,9 @@ def other_findings(
 def _after(compiles: list[Finding], chains: list[Chain], rest: list[ErrorText]) -> list[ErrorText]:
     """Put the errors behind the first failed compile under it; return those before."""
     start = chains[0].told.span.start
-    later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(rest) if e.span.start > start}
+    later = {
+        e.message: Link("follows", e.message, e.span.place) for e in reversed(rest) if e.span.start > start
+    }
     links = tuple(reversed([link for message, link in later.items() if message]))
     compiles[0] = replace(compiles[0], consequences=(*compiles[0].consequences, *links))
     return [e for e in rest if e.span.start <= start]

@@ -41,14 +41,18 @@ def _finding(group: list[Outcome], found: Outcomes, rank: int | None, total: int
     texts = [text for _, reasons in told for text, _ in reasons]
     moves = _moves(told)
     shown = ", ".join(moves[:_NAMED]) + (" and more" if len(moves) > _NAMED else "")
-    title = f"{name} was compiled again {'once' if len(group) == 1 else f'{len(group)} times'}: {shown} changed"
+    title = (
+        f"{name} was compiled again {'once' if len(group) == 1 else f'{len(group)} times'}: {shown} changed"
+    )
     first = group[0].of("recompile_reasons")[0]
     links = [
         Link(
             "recompile",
             f"compile {outcome.compile_id}: {reason_text(reasons[0][0])}",
             reasons[0][1],
-            details=(f"and {several(len(reasons) - 1, 'older compile')} did not fit either",) if len(reasons) > 1 else (),
+            details=(f"and {several(len(reasons) - 1, 'older compile')} did not fit either",)
+            if len(reasons) > 1
+            else (),
         )
         for outcome, reasons in told[:_SHOWN]
         if reasons

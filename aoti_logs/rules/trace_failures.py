@@ -177,7 +177,9 @@ def _told(outcome: Outcome, error: TraceRecord | None) -> Iterator[Link]:
         if row is not None:
             yield Link("node", text.split("\n")[row].strip(), line_place(record, row))
     for record in outcome.of("eager_compile_backwards_failure")[-1:]:
-        yield Link("kept quiet", "eager_compile_backwards_failure: the first attempt failed, too", record.place)
+        yield Link(
+            "kept quiet", "eager_compile_backwards_failure: the first attempt failed, too", record.place
+        )
     for record in outcome.of("recompile_reasons")[-1:]:
         reasons = reasons_of(record)
         if reasons:

@@ -6,6 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 from aoti_logs.records import envelope
+from aoti_logs.sources import report_files
 from aoti_logs.sources.source import Kind
 
 HEAD = 1 << 16
@@ -168,6 +169,8 @@ def tell(head: bytes, name: str = "") -> Kind:
         return Kind.BINARY
     if is_trace(head):
         return Kind.TORCH_TRACE
+    if report_files.part_of(head) is not None:
+        return Kind.TLPARSE_REPORT
     path = PurePosixPath(name.replace("\\", "/").rsplit("!", 1)[-1].lower())
     suffix = path.suffix
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from aoti_logs.sources.name import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from aoti_logs.sources.report import Report
+    from aoti_logs.sources.report_files import Part
 
 _BLOCK = 1 << 14  # a line number costs half a block; the marks of 500 MB take 1 MB
 
@@ -41,6 +44,8 @@ class Kind(StrEnum):
     """`inductor_provenance_tracking_node_mappings`."""
     GRAPH = "graph"
     """An FX graph as readable Python (trace entry, debug folder, printed ExportedProgram)."""
+    TLPARSE_REPORT = "tlparse_report"
+    """A file that tlparse wrote. What it says is told as what its trace says (`records/report.py`)."""
     JSON = "json"
     ARCHIVE = "archive"
     """.zip, .gz, .zst that is not a package."""
@@ -86,11 +91,14 @@ class Source:
         label: what the parent calls it (`graph_dump inductor_aot_wrapper_code`, a cache path).
         rank: rank of the process that wrote it, where the file's name or record tells.
         compile_id: compile id (`0/1`) of the trace record that holds it.
+        compile_: the same in readable form, without attempt; `aoti/0` for AOTInductor's first.
         filename: path that the generating process says it wrote it to.
         path: the file on disk that holds it: itself, or the outermost archive.
 
     Attributes:
         problems: what went wrong while its bytes were read, in sentences; filled by `read`.
+        part: which file of a tlparse report it is, where its content tells.
+        report: the tlparse report that it belongs to.
     """
 
     def __init__(
@@ -105,6 +113,7 @@ class Source:
         label: str = "",
         rank: int | None = None,
         compile_id: str | None = None,
+        compile_: str | None = None,
         filename: str = "",
         path: Path | None = None,
     ) -> None:
@@ -116,15 +125,23 @@ class Source:
         self.label = label
         self.rank = rank
         self.compile_id = compile_id
+        self.compile = compile_
         self.filename = filename
         self.path = path
         self.problems: list[str] = []
+        self.part: Part | None = None
+        self.report: Report | None = None
         self._read = read
         self._marks: list[int] = []
 
     def __repr__(self) -> str:
         """Return name and kind."""
         return f"Source({self.name!r}, {self.kind})"
+
+    @property
+    def leads_report(self) -> bool:
+        """Whether it stands for a tlparse report whose trace is missing."""
+        return self.report is not None and self.report.lead is self
 
     @cached_property
     def data(self) -> bytes | mmap.mmap:
@@ -160,6 +177,15 @@ class Source:
             self._marks.append(before)
         start = block * _BLOCK
         return self._marks[block] + bytes(data[start:offset]).count(b"\n")
+
+    def lines_at(self, offsets: Iterable[int]) -> Iterator[int]:
+        """Yield the line number (from 1) of each offset; fast where they ascend."""
+        data = self.data
+        line, at = 1, 0
+        for offset in offsets:
+            line = line + data[at:offset].count(b"\n") if offset >= at else self.line_at(offset)
+            at = offset
+            yield line
 
     def line_text(self, line: int) -> str:
         """Return the text of a line (from 1); empty when there is no such line."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.records.catalogue import is_known, unknown_fields
+from aoti_logs.records.catalogue import is_known
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
@@ -40,14 +40,15 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     counts: dict[str, list[int]] = {}
     names: dict[str, dict[str, None]] = {}
     fields: dict[str, dict[str, None]] = {}
-    for record in trace:
+    unknown = trace.context.unknown
+    for record, check in zip(trace, trace.checks, strict=True):
         count = counts.setdefault(record.name, [0, 0, 0])
         count[0] += 1
-        count[1] += record.has_payload or record.declared_md5 is not None
+        count[1] += record.has_payload or check.length is not None
         count[2] += record.size
         if record.artifact is not None:
             names.setdefault(record.name, {})[record.artifact] = None
-        for field in unknown_fields(record.name, record.envelope):
+        for field in unknown.get(record.number, ()):
             fields.setdefault(record.name, {})[field] = None
     for entry, (n_records, n_payloads, size) in counts.items():
         yield (

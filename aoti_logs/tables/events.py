@@ -23,7 +23,7 @@ class Events(dy.Schema):
     compile_id = t.compile_id()
     rank = t.rank()
     attempt = t.attempt()
-    process = dy.Int64(nullable=False, description="Process id.")
+    process = dy.Int64(nullable=True, description="Process id; null where a report does not tell.")
     name = dy.String(
         nullable=False, description="Name, `backend_compile`, `pass.post_grad_passes.remove_noop_ops`."
     )
@@ -55,7 +55,7 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
         took = e.end_us - e.start_us if e.end_us is not None and e.start_us is not None else None
         yield (
             source, line, compile_id if compile_id is not None else _plain(e.compile_id), rank, e.record.attempt,
-            e.record.process, e.name, e.phase, e.category, e.start_us, took, e.depth, e.parent, t.to_json(e.args),
+            e.record.process or None, e.name, e.phase, e.category, e.start_us, took, e.depth, e.parent, t.to_json(e.args),
         )  # fmt: skip
 
 

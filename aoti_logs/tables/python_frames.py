@@ -40,11 +40,10 @@ SCHEMA = PythonFrames
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
-    for record in trace:
-        envelope = record.envelope
+    for record in trace.with_stacks():
         fields = t.mapping(record.metadata)
         stacks = [(key, fields.get(key)) for key in ("user_stack", "stack")]
-        stacks.append(("context", envelope.get("stack")))
+        stacks.append(("context", record.envelope.get("stack")))
         for kind, stack in stacks:
             frames = [frame for frame in stack if isinstance(frame, dict)] if isinstance(stack, list) else []
             if not frames:
