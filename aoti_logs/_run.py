@@ -221,6 +221,7 @@ class Run:
         """
         from aoti_logs.explain import Explanation
         from aoti_logs.rules.engine import explain_log
+        from aoti_logs.rules.same_failure import joined
         from aoti_logs.rules.trace_engine import explain_trace
 
         findings = []
@@ -229,9 +230,8 @@ class Run:
             findings += explain_log(source, events, self.evidence)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
-        for source in self.subjects:
-            if source.kind is Kind.TORCH_TRACE:
-                findings += explain_trace(self.evidence.trace(source), self.evidence)
+        traces = [self.evidence.trace(s) for s in self.subjects if s.kind is Kind.TORCH_TRACE]
+        findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
         problems = self.problems
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.parse.facts import GraphNode
     from aoti_logs.records.record import StackFrame, TraceRecord
+    from aoti_logs.sources.source import Place
 
 _SYMBOL = re.compile(r'^\s*\w+: "Sym\((.*)\)" = ')
 _COMPARED = re.compile(r"^(?:Eq|Ne|Gt|Ge|Lt|Le|And|Or|Not)\(|[<>]|==|!=")
@@ -37,6 +38,8 @@ class PartialGraph:
     n_nodes: int
     last: GraphNode | None
     last_text: str | None
+    code_place: Place | None
+    """The comment that names the last node's line of Python."""
     condition: str | None
 
 
@@ -45,13 +48,18 @@ def read_partial(record: TraceRecord) -> PartialGraph:
     source = payload_source(record)
     graph = read_graph(source)
     last = graph.nodes[-1] if graph.nodes else None
-    text = None
-    if last is not None:
-        text = next((t.strip() for t in reversed(source.lines) if t.strip().startswith(f"{last.name}")), None)
+    row = next((n for n in range(len(source.lines), 0, -1) if last and _assigns(source.line_text(n), last.name)), None)
+    text = source.line_text(row).strip() if row else None
+    comment = next((n for n in range(row or 0, 0, -1) if "# File: " in source.line_text(n)), None)
     found = _SYMBOL.match(text) if text else None
     value = found[1] if found and len(found[1]) < 4096 else None
     compared = value if value is not None and _COMPARED.search(value) else None
-    return PartialGraph(record, len(graph.nodes), last, _without_frees(text), compared)
+    place = source.place(comment) if comment else None
+    return PartialGraph(record, len(graph.nodes), last, _without_frees(text), place, compared)
+
+
+def _assigns(line: str, name: str) -> bool:
+    return line.strip().startswith((f"{name} = ", f"{name}: "))
 
 
 def _without_frees(text: str | None) -> str | None:

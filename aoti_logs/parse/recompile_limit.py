@@ -36,10 +36,10 @@ def _line(limit: Limit, words: str) -> Limit | None:
     from dataclasses import replace
 
     if " hit config." in words:
-        found = fields("recompile_limit", "hit", words[words.index("torch") :]) if "torch" in words else None
+        found = fields("recompile_limit", "hit", _from_torch(words, " hit config."))
         return found and replace(limit, config=found["CONFIG"][0], limit=_number(found["NUMBER"][0]))
     if "hit recompilation cache limit" in words:
-        found = fields("recompile_limit", "old", words[words.find("torch") :])
+        found = fields("recompile_limit", "old", _from_torch(words, " hit recompilation"))
         if found is None:
             return None
         lists = first(found, "LISTS") or ""
@@ -66,6 +66,11 @@ def _line(limit: Limit, words: str) -> Limit | None:
         found = fields("recompile_limit", "reached", words)
         return found and replace(limit, config=found["CONFIG"][0])
     return None
+
+
+def _from_torch(words: str, behind: str) -> str:
+    """Leave out what stands before torch's own words: a prefix, another program's output."""
+    return words[max(words.rfind(" torch", 0, words.index(behind)), words.rfind(":torch", 0, words.index(behind))) + 1 :]
 
 
 def _number(text: str) -> int:

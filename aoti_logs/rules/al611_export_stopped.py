@@ -48,11 +48,7 @@ def stopped(record: TraceRecord, rank: int | None) -> Finding:
         title = f"{what} very likely failed: it cannot decide `{partial.condition}`, which depends on data"
     else:
         title = f"{what} very likely failed{_where(partial)}"
-    fixes = (
-        ("torch._check(...) of the condition before that line, or torch.cond for both branches",)
-        if data
-        else ()
-    )
+    fixes = ("torch._check(...) of the condition before that line, or torch.cond for both branches",) if data else ()
     verdict = Verdict("AL611", title, Confidence.LIKELY, (), (), fixes)
     return Finding(
         rule="AL611",
@@ -66,10 +62,7 @@ def stopped(record: TraceRecord, rank: int | None) -> Finding:
         log=record.index.source.name,
         chain=tuple(_links(partial, call)),
         missing=(
-            Missing(
-                "the exception",
-                "stderr of the export; or TORCH_DTRACE instead of TORCH_TRACE, for conditions",
-            ),
+            Missing("the exception", "stderr of the export; or TORCH_DTRACE instead of TORCH_TRACE, for conditions"),
         ),
         verdicts=(verdict,),
         doubt=_DOUBT,
@@ -89,9 +82,8 @@ def _links(partial: PartialGraph, call: StackFrame | None) -> list[Link]:
     if last is not None:
         links.append(Link("last node", partial.last_text or last.name, last.place))
         if last.file is not None and last.code:
-            links.append(
-                Link("python", f"{last.file}:{last.line} in {last.function}: {last.code}", last.place)
-            )
+            where = f"{last.file}:{last.line} in {last.function}: {last.code}"
+            links.append(Link("python", where, partial.code_place or last.place))
     if call is not None:
         links.append(Link("export", frame_words(call), record.place))
     return links
@@ -113,10 +105,7 @@ def _facts(partial: PartialGraph, call: StackFrame | None, *, data: bool) -> dic
             "code": last.code,
         }
     if data:
-        facts |= {
-            "expression": partial.condition,
-            "unbacked_symbols": list(symbols_in(partial.condition or "")),
-        }
+        facts |= {"expression": partial.condition, "innermost": partial.condition, "unbacked_symbols": list(symbols_in(partial.condition or ""))}
     return facts
 
 

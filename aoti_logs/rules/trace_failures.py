@@ -95,7 +95,7 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
         place=record.place,
         doubt="the exception left the export; whether the caller went on without is not recorded",
         user=user,
-        user_place=last.place if user is not None and last is not None else None,
+        user_place=graph.code_place if user is not None else None,
         told=tuple(links),
         rank=rank,
         log=record.index.source.name,
