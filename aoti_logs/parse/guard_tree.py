@@ -123,7 +123,8 @@ class GuardTree:
     def n_managers(self) -> int:
         """Managers; the pairs of a dict are none."""
         return sum(
-            line.depth is not None and not line.is_leaf and line.kind != "KeyValueManager" for line in self.lines
+            line.depth is not None and not line.is_leaf and line.kind != "KeyValueManager"
+            for line in self.lines
         )
 
     @cached_property

@@ -30,14 +30,18 @@ class GraphBreaks(dy.Schema):
     user_line = dy.Int64(nullable=True, description="That line, from 1.")
     function = dy.String(nullable=True, description="Function that the line is in.")
     reason = dy.String(nullable=True, description="Why, all lines.")
-    kind = dy.String(nullable=True, description="Short name of the kind of graph break; null before torch 2.7.")
+    kind = dy.String(
+        nullable=True, description="Short name of the kind of graph break; null before torch 2.7."
+    )
     gb_id = dy.String(nullable=True, description="Its number in torch's registry, `gb0059`.")
     explanation = dy.String(nullable=True, description="What it means.")
     hints = dy.List(dy.String(), nullable=False, description="What torch suggests.")
     context = dy.String(nullable=True, description="Context for torch's developers.")
     operator = dy.String(nullable=True, description="Higher order operator inside of which the graph broke.")
     url = dy.String(nullable=True, description="Page about the kind.")
-    skipped = dy.Bool(nullable=False, description="True when torch gave up the whole frame and ran it without compiling.")
+    skipped = dy.Bool(
+        nullable=False, description="True when torch gave up the whole frame and ran it without compiling."
+    )
     n_user_frames = dy.Int64(nullable=False, description="Frames of the user's stack.")
     n_compiler_frames = dy.Int64(nullable=False, description="Frames of the compiler's traceback.")
     exception_type = dy.String(nullable=True, description="Exception that the traceback ends with.")

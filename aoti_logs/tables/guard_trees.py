@@ -22,10 +22,14 @@ class GuardTrees(dy.Schema):
     line = t.line()
     compile_id = t.compile_id()
     rank = t.rank()
-    n_lines = dy.Int64(nullable=False, description="Lines of the payload: the tree with title, latency, empty lines.")
+    n_lines = dy.Int64(
+        nullable=False, description="Lines of the payload: the tree with title, latency, empty lines."
+    )
     n_guards = dy.Int64(nullable=False, description="Guards: leaves of the tree.")
     n_managers = dy.Int64(nullable=False, description="Guard managers.")
-    n_unparsed = dy.Int64(nullable=False, description="Lines that no guard tree has, or that could not be taken apart.")
+    n_unparsed = dy.Int64(
+        nullable=False, description="Lines that no guard tree has, or that could not be taken apart."
+    )
     latency_us = dy.Float64(
         nullable=True, description="Microseconds that one check of all guards took right after compiling."
     )
@@ -38,4 +42,11 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
     for record in trace.find("dynamo_cpp_guards_str"):
         tree = read_guard_tree(record.text)
-        yield (*t.here(record), tree.n_lines, tree.n_guards, tree.n_managers, tree.n_unparsed, tree.latency_us)
+        yield (
+            *t.here(record),
+            tree.n_lines,
+            tree.n_guards,
+            tree.n_managers,
+            tree.n_unparsed,
+            tree.latency_us,
+        )

@@ -26,29 +26,41 @@ class Guards(dy.Schema):
     compile_id = t.compile_id()
     rank = t.rank()
     tree = dy.Int64(nullable=False, description="Line of the record whose tree it is, as `guard_trees.line`.")
-    depth = dy.Int64(nullable=True, description="How far below the root, from 0; null for text that is no line of a tree.")
+    depth = dy.Int64(
+        nullable=True, description="How far below the root, from 0; null for text that is no line of a tree."
+    )
     kind = dy.String(
         nullable=False,
         description="`TENSOR_MATCH`, `GuardManager`, ... as printed; empty for text that is no line of a tree.",
     )
     is_leaf = dy.Bool(nullable=False, description="True for a guard, false for a manager.")
-    guarded = dy.String(nullable=True, description="Dynamo source of what it guards, `L['x']`; a guard's is its manager's.")
+    guarded = dy.String(
+        nullable=True, description="Dynamo source of what it guards, `L['x']`; a guard's is its manager's."
+    )
     accessed_by = dy.String(nullable=True, description="How a manager gets at it from its parent.")
     type = dy.String(nullable=True, description="Type of what is guarded, `<class 'torch.Tensor'>`.")
-    tag_safe = dy.Bool(nullable=True, description="Whether a dict's version tag stands for the whole subtree.")
+    tag_safe = dy.Bool(
+        nullable=True, description="Whether a dict's version tag stands for the whole subtree."
+    )
     expression = dy.String(nullable=True, description="What is tested, Python text.")
     tensor = dy.String(nullable=True, description="The tensor that a TENSOR_MATCH names.")
     dtype = dy.String(nullable=True, description="Its dtype, `torch.float32`.")
     device = dy.String(nullable=True, description="Its device index as printed, `None` on a CPU.")
     requires_grad = dy.Bool(nullable=True, description="Whether it requires a gradient.")
-    size = dy.List(dy.String(nullable=True), nullable=True, description="Its sizes; null where one is dynamic.")
-    stride = dy.List(dy.String(nullable=True), nullable=True, description="Its strides; null where one is dynamic.")
+    size = dy.List(
+        dy.String(nullable=True), nullable=True, description="Its sizes; null where one is dynamic."
+    )
+    stride = dy.List(
+        dy.String(nullable=True), nullable=True, description="Its strides; null where one is dynamic."
+    )
     dispatch_keys = dy.List(dy.String(), nullable=True, description="Its dispatch keys.")
     code = dy.String(nullable=True, description="The user's line of code that the guard comes from.")
     user_file = dy.String(nullable=True, description="Its file; torch cuts off its first characters.")
     user_line = dy.Int64(nullable=True, description="Its line, from 1.")
     user_function = dy.String(nullable=True, description="Its function.")
-    framework = dy.String(nullable=True, description="Line of torch that made the guard, `FILE:LINE in FUNCTION`.")
+    framework = dy.String(
+        nullable=True, description="Line of torch that made the guard, `FILE:LINE in FUNCTION`."
+    )
     hint = dy.String(nullable=True, description="What else torch remarks about it.")
     text = dy.String(nullable=False, description="The line without what draws its depth.")
 
@@ -91,7 +103,9 @@ def of_traces(traces: Iterable[TraceIndex]) -> pl.DataFrame:
         _columns(trees, {name: dtypes[name] for name in _OF_TREE})[at["tree"]],
         at.select("line"),
         _columns([_values(line) for line in said.lines], of_line)[at["said"]],
-        _columns([(line.source if line else None,) for line in held.lines], {"guarded": dtypes["guarded"]})[at["held"]],
+        _columns([(line.source if line else None,) for line in held.lines], {"guarded": dtypes["guarded"]})[
+            at["held"]
+        ],
     )
     return pl.concat(parts, how="horizontal").select(*dtypes)
 
@@ -118,7 +132,9 @@ def _columns(rows: list[tuple[Any, ...]], dtypes: dict[str, Any]) -> pl.DataFram
     import polars as pl
 
     parts = zip(*rows, strict=True) if rows else ((),) * len(dtypes)
-    return pl.DataFrame({name: list(part) for name, part in zip(dtypes, parts, strict=True)}, schema=dtypes, strict=False)
+    return pl.DataFrame(
+        {name: list(part) for name, part in zip(dtypes, parts, strict=True)}, schema=dtypes, strict=False
+    )
 
 
 def _values(line: GuardLine | None) -> tuple[Any, ...]:

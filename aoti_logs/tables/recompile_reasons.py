@@ -22,10 +22,16 @@ class RecompileReasons(dy.Schema):
     line = t.line()
     compile_id = dy.String(nullable=True, description="Compile id of the new compilation.")
     rank = t.rank()
-    position = dy.Int64(nullable=False, description="Position among the reasons of one recompilation, from 0.")
+    position = dy.Int64(
+        nullable=False, description="Position among the reasons of one recompilation, from 0."
+    )
     n_reasons = dy.Int64(nullable=False, description="How many there are.")
-    cached_compile_id = dy.String(nullable=True, description="Compile id of the cached compilation that did not fit.")
-    tensor = dy.String(nullable=True, description="The tensor that did not fit, a Dynamo source without its `L[...]`.")
+    cached_compile_id = dy.String(
+        nullable=True, description="Compile id of the cached compilation that did not fit."
+    )
+    tensor = dy.String(
+        nullable=True, description="The tensor that did not fit, a Dynamo source without its `L[...]`."
+    )
     what = dy.String(
         nullable=True,
         description="What differs: `size`, `stride`, `dtype`, `rank`, `requires_grad`, `dispatch_key_set`, `device_index` or "
@@ -35,15 +41,21 @@ class RecompileReasons(dy.Schema):
     index = dy.Int64(nullable=True, description="Dimension whose size or stride differs.")
     expected = dy.String(nullable=True, description="What was compiled for, as printed.")
     actual = dy.String(nullable=True, description="What came, as printed.")
-    subject = dy.String(nullable=True, description="The key, the attribute, the names of the state that changed, ...")
+    subject = dy.String(
+        nullable=True, description="The key, the attribute, the names of the state that changed, ..."
+    )
     guard = dy.String(nullable=True, description="The guard that failed, Python text.")
     code = dy.String(nullable=True, description="The user's line of code that the guard comes from.")
     user_file = dy.String(nullable=True, description="Its file; torch cuts off its first characters.")
     user_line = dy.Int64(nullable=True, description="Its line, from 1.")
     user_function = dy.String(nullable=True, description="Its function.")
-    framework = dy.String(nullable=True, description="Line of torch that made the guard, `FILE:LINE in FUNCTION`.")
+    framework = dy.String(
+        nullable=True, description="Line of torch that made the guard, `FILE:LINE in FUNCTION`."
+    )
     hint = dy.String(nullable=True, description="What else torch remarks.")
-    n_user_frames = dy.Int64(nullable=False, description="Frames of the user's stack that is printed with it.")
+    n_user_frames = dy.Int64(
+        nullable=False, description="Frames of the user's stack that is printed with it."
+    )
     text = dy.String(nullable=False, description="The reason as printed, without that stack.")
 
 
