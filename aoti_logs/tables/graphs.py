@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 # A node is printed as `name: "f32[8]cpu" = target(...)`; `l_x_ = L_x_` only gives an input another name.
-_NODE = re.compile(rb"^\t?[ \t]*[A-Za-z_]\w*(?:: \"[^\"\n]*\"| : [\w.\[\], ]{1,200})? = (?![A-Za-z_]\w*\r?$)", re.M)
+_NODE = re.compile(
+    rb"^\t?[ \t]*[A-Za-z_]\w*(?:: \"[^\"\n]*\"| : [\w.\[\], ]{1,200})? = (?![A-Za-z_]\w*\r?$)", re.M
+)
 
 
 class Graphs(dy.Schema):
