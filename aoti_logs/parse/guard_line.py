@@ -93,7 +93,7 @@ def _remark(text: str | None) -> str | None:
     if text is None:
         return None
     text = text.strip()
-    if text.startswith("(") and text.endswith(")") and text.find(") and (") < 0:
+    if text.startswith("(") and text.endswith(")") and ") and " not in text:
         return text[1:-1].removeprefix("HINT: ")
     return text or None
 

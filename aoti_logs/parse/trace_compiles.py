@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.trace_metrics import RUNTIME, metrics_records
+from aoti_logs.parse.trace_metrics import ENTRIES, RUNTIME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from aoti_logs.records.trace import TraceIndex, TraceRecord
 
 
@@ -27,7 +25,7 @@ class Compile:
         backward: the same of the backward, which is compiled later under the same id.
         files: paths that generated code was written to, in order.
         graph_breaks: reasons it broke off for.
-        finished: whether its metrics were written, or its `compile_fx_aot` ended.
+        ended: of an AOTInductor compile, whether its `compile_fx_aot` ended.
     """
 
     first: TraceRecord
@@ -36,7 +34,6 @@ class Compile:
     attempts: int = 1
     start: TraceRecord | None = None
     metrics: dict[str, Any] | None = None
-    metrics_record: TraceRecord | None = None
     backward: dict[str, Any] | None = None
     files: list[str] = field(default_factory=list)
     n_graph_breaks: int = 0
@@ -76,57 +73,45 @@ class Compile:
 def compiles(trace: TraceIndex) -> list[Compile]:
     """Return the compiles of a trace in order of their first records.
 
-    Several processes in one file may use the same id; each has its own compile then.
+    Several processes in one file may use the same id, and one process uses it again after
+    `torch._dynamo.reset()`: each time is a compile of its own.
     """
-    found: dict[tuple[int, str], Compile] = {}
+    found: list[Compile] = []
+    open_: dict[tuple[int, str], Compile] = {}
     several = trace.several_processes
     for record in trace:
-        if record.name == "str":
-            continue
-        compile_id = record.compile
+        name = record.name
+        compile_id = record.compile if name != "str" else None
         if compile_id is None:
             continue
         key = (record.process if several else 0, compile_id)
-        compile_ = found.get(key)
-        if compile_ is None:
-            compile_ = found[key] = Compile(record, compile_id)
+        compile_ = open_.get(key)
+        if compile_ is None or (name == "dynamo_start" and compile_.start is not None):
+            compile_ = open_[key] = Compile(record, compile_id)
+            found.append(compile_)
         compile_.n_records += 1
         compile_.attempts = max(compile_.attempts, (record.attempt or 0) + 1)
-        _take(compile_, record)
-    _take_metrics(trace, found, several=several)
-    return list(found.values())
+        _take(compile_, record, name)
+    unfinished = trace.aot_compiles.unfinished
+    for compile_ in found:
+        if compile_.kind == "aot_inductor":
+            compile_.ended = int(compile_.compile_id.removeprefix("aoti/")) not in unfinished
+    return found
 
 
-def _take(compile_: Compile, record: TraceRecord) -> None:
-    name = record.name
+def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
     if name == "dynamo_start":
-        compile_.start = compile_.start or record
+        compile_.start = record
     elif name in ("inductor_output_code", "graph_dump"):
         if record.filename and record.filename not in compile_.files:
             compile_.files.append(record.filename)
-    elif record.artifact == "dynamo_graph_break_reason":
-        compile_.n_graph_breaks += 1
-
-
-def _take_metrics(trace: TraceIndex, found: dict[tuple[int, str], Compile], *, several: bool) -> None:
-    for record, fields in metrics_records(trace):
-        compile_id = record.compile
-        if record.name in RUNTIME or compile_id is None:
-            continue
-        compile_ = found.get((record.process if several else 0, compile_id))
-        if compile_ is None:
-            continue
-        if record.name == "compilation_metrics" and fields.get("is_forward") is not False:
-            compile_.metrics, compile_.metrics_record = fields, record
+    elif name == "artifact":
+        compile_.n_graph_breaks += record.artifact == "dynamo_graph_break_reason"
+    elif name in ENTRIES and name not in RUNTIME and isinstance(record.metadata, dict):
+        if name == "compilation_metrics" and record.metadata.get("is_forward") is not False:
+            compile_.metrics = record.metadata
         else:
-            compile_.backward = fields
-    unfinished = trace.aot_compiles.unfinished
-    for compile_ in _aot(found.values()):
-        compile_.ended = int(compile_.compile_id.removeprefix("aoti/")) not in unfinished
-
-
-def _aot(compiles_: Iterable[Compile]) -> list[Compile]:
-    return [c for c in compiles_ if c.kind == "aot_inductor"]
+            compile_.backward = record.metadata
 
 
 def start_us(compile_: Compile) -> float | None:

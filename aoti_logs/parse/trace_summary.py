@@ -37,30 +37,21 @@ class Summary:
 
 def summary(trace: TraceIndex) -> Summary:
     """Count what a trace holds; reads and hashes all of it."""
-    ranks: dict[int, None] = {}
-    compiles: dict[str, None] = {}
-    trace_ids: dict[str, None] = {}
-    out = Summary(pids=list(trace.processes))
+    checks, ids = trace.checks, trace.context.ids
+    strings = sum(n for key, n in trace.counts().items() if key == "str")
+    out = Summary(pids=list(trace.processes), n_strings=strings)
+    out.n_payloads = sum(c.length is not None or r.has_payload for r, c in zip(trace, checks, strict=True))
+    out.n_changed = sum(check.intact is False for check in checks)
+    out.n_damaged = sum(check.problem is not None for check in checks)
+    out.n_with_rank = sum(i.rank is not None for i in ids)
+    distinct = dict.fromkeys(ids)
+    out.ranks = list(dict.fromkeys(i.rank for i in distinct if i.rank is not None))
+    out.trace_ids = list(dict.fromkeys(i.trace_id for i in distinct if i.trace_id is not None))
+    out.compile_ids = list(_compiles(trace))
     dangling: dict[int, int] = {}
-    for record, check in zip(trace, trace.checks, strict=True):
-        out.n_payloads += record.has_payload or check.length is not None
-        out.n_changed += check.intact is False
-        out.n_damaged += check.problem is not None
-        rank = record.rank
-        if rank is not None:
-            out.n_with_rank += 1
-            ranks[rank] = None
-        own = record.compile_id
-        if own is not None:
-            trace_ids[own] = None
-        if record.name == "str":
-            out.n_strings += 1
-        elif (compile_id := record.compile) is not None:
-            compiles[compile_id] = None
-        if record.has_stack:
-            for number in _undefined(record):
-                dangling[number] = dangling.get(number, 0) + 1
-    out.ranks, out.compile_ids, out.trace_ids = list(ranks), list(compiles), list(trace_ids)
+    for record in trace.with_stacks():
+        for number in _undefined(record):
+            dangling[number] = dangling.get(number, 0) + 1
     out.unknown_entries = list(dict.fromkeys(name for name, _ in trace.columns.keys if not is_known(name)))
     out.n_artifact_names = sum(name == "artifact" and own is not None for name, own in trace.columns.keys)
     defined = trace.string_definitions.of_all
@@ -70,6 +61,15 @@ def summary(trace: TraceIndex) -> Summary:
         out.strings_from = trace.parent.source.name
     out.torch_version = version(trace)
     return out
+
+
+def _compiles(trace: TraceIndex) -> dict[str, None]:
+    """Return the readable ids in order of the first record of each."""
+    first = {f"aoti/{n}": stretch[0] for n, stretch in enumerate(trace.aot_compiles.stretches)}
+    for number, ids in enumerate(trace.context.ids):
+        if ids.compile_id is not None and ids.compile_id not in first:
+            first[ids.compile_id] = number
+    return dict.fromkeys(sorted(first, key=first.__getitem__))
 
 
 def version(trace: TraceIndex) -> str | None:

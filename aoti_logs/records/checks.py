@@ -30,7 +30,10 @@ def checks(index: TraceIndex) -> list[Check]:
         if usual and end <= head_end + 1 and _DECLARES not in data[env:head_end]:
             found.append(_NOTHING)
         elif usual and data[at - len(_DECLARES) : at] == _DECLARES and data[head_end - 1] == 0x7D:
-            text = _payload.strip_tabs(data[head_end + 1 : end])
+            if end > head_end + 1 and data[head_end + 1] == 0x09 and data[end - 1] == 0x0A:
+                text = data[head_end + 2 : end - 1].replace(b"\n\t", b"\n")
+            else:
+                text = _payload.strip_tabs(data[head_end + 1 : end])
             digest = hashlib.md5(text, usedforsecurity=False).hexdigest()
             if digest.encode() == data[at : head_end - 2]:
                 found.append(Check(len(text), digest, True, None))

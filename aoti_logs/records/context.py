@@ -44,6 +44,7 @@ class Context:
         ids: what the envelope says.
         prefixes: process and emitter.
         problems: of the few envelopes that are no JSON object, what is wrong.
+        subgraphs: of the few records of a regional compile, the subgraph's name.
         unknown: of the few envelopes that hold fields which torch does not write, those fields.
     """
 
@@ -53,6 +54,7 @@ class Context:
         self.prefixes: list[Prefix] = []
         self.problems: dict[int, str] = {}
         self.unknown: dict[int, list[str]] = {}
+        self.subgraphs: dict[int, str] = {}
         self._fill_ids(index)
         self._fill_prefixes(index)
 
@@ -82,6 +84,8 @@ class Context:
                 continue
             if ids is None:
                 ids = known[key] = ids_of(value)
+            if "subgraph_name" in value:
+                self.subgraphs[len(self.ids)] = str(value["subgraph_name"])
             name, fields = entries[key_number]
             if not (
                 value.keys() - CONTEXT_KEYS == {name} and (fields is None or _holds(value[name], fields))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.records import envelope as _envelope
@@ -12,11 +10,12 @@ from aoti_logs.records.strings import Strings
 from aoti_logs.sources.source import Place, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aoti_logs.records.trace import TraceIndex
 
 
-@dataclass(frozen=True)
-class StackFrame:
+class StackFrame(NamedTuple):
     """A Python frame of a record; `file` is None where the file's name was never recorded."""
 
     file: str | None
@@ -47,6 +46,7 @@ class TraceRecord:
     def __init__(self, index: TraceIndex, number: int) -> None:
         self.index = index
         self.number = number
+        self._value: tuple[dict[str, Any], str | None] | None = None
 
     def __repr__(self) -> str:
         """Return its key and line."""
@@ -120,7 +120,7 @@ class TraceRecord:
 
     # ------------------------------------------------------------ prefix
 
-    @cached_property
+    @property
     def _prefix(self) -> tuple[str, str, int, str, int]:
         columns = self.index.columns
         raw = bytes(self.index.source.data[columns.start[self.number] : columns.env[self.number]])
@@ -145,15 +145,18 @@ class TraceRecord:
     @property
     def emitter(self) -> tuple[str, int]:
         """File and line of torch that wrote the record."""
-        return self._prefix[3:]
+        context = self.index.known_context
+        return self._prefix[3:] if context is None else context.prefixes[self.number][1:]
 
     # ------------------------------------------------------------ envelope
 
-    @cached_property
+    @property
     def _decoded(self) -> tuple[dict[str, Any], str | None]:
-        columns = self.index.columns
-        raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
-        return _envelope.decode_object(raw)
+        if self._value is None:
+            columns = self.index.columns
+            raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
+            self._value = _envelope.decode_object(raw)
+        return self._value
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -312,19 +315,20 @@ class TraceRecord:
             stack: a list of frames from the envelope or metadata; the envelope's `stack` if None.
         """
         stack = self.envelope.get("stack") if stack is None else stack
-        return (
-            tuple(self._frame(frame) for frame in stack if isinstance(frame, dict))
-            if isinstance(stack, list)
-            else ()
-        )
+        if not isinstance(stack, list):
+            return ()
+        find = self.strings.find
+        return tuple(_frame(frame, find) for frame in stack if isinstance(frame, dict))
 
-    def _frame(self, frame: dict[str, Any]) -> StackFrame:
-        file, line, loc = frame.get("filename"), frame.get("line"), frame.get("loc")
-        if isinstance(file, int):
-            file = self.strings.get(file)
-        return StackFrame(
-            file if isinstance(file, str) else None,
-            line if isinstance(line, int) else None,
-            str(frame.get("name", "")),
-            loc if isinstance(loc, str) else None,
-        )
+
+def _frame(frame: dict[str, Any], find: Callable[[int], str | None]) -> StackFrame:
+    get = frame.get
+    file, line, loc = get("filename"), get("line"), get("loc")
+    if isinstance(file, int):
+        file = find(file)
+    return StackFrame(
+        file if isinstance(file, str) else None,
+        line if isinstance(line, int) else None,
+        str(get("name", "")),
+        loc if isinstance(loc, str) else None,
+    )

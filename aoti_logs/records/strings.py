@@ -69,6 +69,13 @@ class Strings(Mapping[int, str]):
 
     def __getitem__(self, number: int) -> str:
         """Return the string; KeyError when nothing defines it before its use."""
+        found = self.find(number)
+        if found is None:
+            raise KeyError(number)
+        return found
+
+    def find(self, number: int) -> str | None:
+        """Return the string, None when nothing defines it before its use."""
         table, at = self._index.string_definitions, self._at
         defined = table.of_all.get(number)
         if defined is not None:
@@ -79,9 +86,7 @@ class Strings(Mapping[int, str]):
             found = defined.before(at.number) if found is None else found
             if found is not None:
                 return found
-        if self._index.parent is not None:
-            return self._index.parent.strings[number]
-        raise KeyError(number)
+        return self._index.parent.strings.find(number) if self._index.parent is not None else None
 
     def __iter__(self) -> Iterator[int]:
         return (number for number in self._index.string_definitions.of_all if number in self)

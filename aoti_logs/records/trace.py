@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
@@ -16,6 +17,7 @@ from aoti_logs.sources.source import Span
 if TYPE_CHECKING:
     from aoti_logs.records.aoti import AotCompiles
     from aoti_logs.records.context import Context
+    from aoti_logs.records.prefixes import Head
     from aoti_logs.records.scan import Columns
     from aoti_logs.records.strings import Definitions
     from aoti_logs.sources.source import Source
@@ -77,6 +79,27 @@ class TraceIndex(Sequence[TraceRecord]):
     def __iter__(self) -> Iterator[TraceRecord]:
         return (self.record_type(self, number) for number in range(len(self)))
 
+    def at(self, source: str, line: int) -> TraceRecord | None:
+        """Return the record that a line of a file belongs to, None when there is none."""
+        if self.record_type is TraceRecord:
+            if source != self.source.name or line < 1:
+                return None
+            starts = self.columns.start
+            number = bisect_right(starts, self.source.offset_of(line)) - 1
+            found = self[number] if number >= 0 else None
+        else:
+            found = next((r for r in reversed(self) if r.where[0] == source and r.line <= line), None)
+        spans = found.spans if found is not None else ()
+        return found if any(span.line <= line <= span.end_line for span in spans) else None
+
+    def with_stacks(self) -> Iterator[TraceRecord]:
+        """Yield the records whose envelopes hold a stack that is not empty, without looking at any other."""
+        if self.record_type is not TraceRecord:
+            return (record for record in self if record.has_stack)
+        from aoti_logs.records.stacks import with_stacks
+
+        return with_stacks(self)
+
     def counts(self) -> dict[str, int]:
         """Return how many records each key has (`artifact:NAME`, `graph_dump:NAME`, entry name)."""
         columns = self.columns
@@ -106,9 +129,19 @@ class TraceIndex(Sequence[TraceRecord]):
         self.known_context = Context(self)
         return self.known_context
 
+    def heads(self) -> Iterator[Head]:
+        """Yield file, line, level and time of each record."""
+        if self.record_type is not TraceRecord or self.source.parent_lines is not None:
+            return ((*r.where, r.level, r.time) for r in self)
+        from aoti_logs.records.prefixes import heads
+
+        return heads(self)
+
     @cached_property
     def checks(self) -> list[Check]:
         """What `TraceRecord.check` says of each record; hashes the whole file."""
+        if self.record_type is not TraceRecord:
+            return [record.check() for record in self]
         from aoti_logs.records.checks import checks
 
         return checks(self)
@@ -144,10 +177,15 @@ class TraceIndex(Sequence[TraceRecord]):
         Together they are all bytes of the file. A trace is one file; a tlparse report is several.
         """
         _ = source
-        return (
-            [(r.key, s.start, s.end) for r in self for s in r.spans],
-            [(u.expected, u.span.start, u.span.end) for u in self.unparsed],
-        )
+        columns = self.columns
+        names = [name if own is None else f"{name}:{own}" for name, own in columns.keys]
+        records: list[_Range] = []
+        for number, (start, end, key) in enumerate(zip(columns.start, columns.end, columns.key, strict=True)):
+            if number in columns.breaks:
+                records += [(names[key], *span) for span in columns.spans(number)]
+            else:
+                records.append((names[key], start, end))
+        return records, [(expected, start, end) for start, end, expected in columns.rows]
 
     @cached_property
     def unparsed(self) -> tuple[Unparsed, ...]:

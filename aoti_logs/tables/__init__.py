@@ -24,6 +24,7 @@ NAMES = (
     "trace_records",
     "strings",
     "compiles",
+    "failures",
     "events",
     "metrics",
     "config",
@@ -50,6 +51,8 @@ NAMES = (
     "symbols",
     "guard_trees",
     "guards",
+    "recompile_reasons",
+    "graph_breaks",
     "inputs",
     "constants",
     "checks",
@@ -70,16 +73,26 @@ def schema(name: str) -> Any:
 def build(name: str, run: Run) -> pl.DataFrame:
     """Build a table of a run; a table without rows has its columns all the same."""
     module = import_module(f"aoti_logs.tables.{name}")
+    if hasattr(module, "rows"):
+        return frame(name, module.rows(run))
+    return of_traces(name, run.evidence.traces)
+
+
+def from_traces() -> tuple[str, ...]:
+    """Return the tables that are made of one trace after the other."""
+    return tuple(n for n in NAMES if not hasattr(import_module(f"aoti_logs.tables.{n}"), "rows"))
+
+
+def of_traces(name: str, traces: Iterable[TraceIndex]) -> pl.DataFrame:
+    """Build one of those tables. Its module has `of_trace`, which gives the rows, or makes the frame itself."""
+    module = import_module(f"aoti_logs.tables.{name}")
     if hasattr(module, "of_traces"):
-        columns: pl.DataFrame = module.of_traces(run.evidence.traces)
-        return columns
-    if hasattr(module, "of_trace"):
-        return frame(name, (row for trace in run.evidence.traces for row in of_trace(module, trace)))
-    return frame(name, module.rows(run))
+        made: pl.DataFrame = module.of_traces(traces)
+        return made
+    return frame(name, (row for trace in traces for row in _rows(module, trace)))
 
 
-def of_trace(module: ModuleType, trace: TraceIndex) -> Iterable[tuple[Any, ...]]:
-    """Return the rows that a table has of one trace."""
+def _rows(module: ModuleType, trace: TraceIndex) -> Iterable[tuple[Any, ...]]:
     trace.context  # noqa: B018 most tables ask every record for its ids
     rows: Iterable[tuple[Any, ...]] = module.of_trace(trace)
     return rows
@@ -102,6 +115,12 @@ def frame(name: str, rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+def _in_range(items: list[Any]) -> list[Any]:
+    """Return a list in which integers that no column holds are null."""
+    wide = any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in items)
+    return [None if isinstance(i, int) and not -(2**63) <= i < 2**63 else i for i in items] if wide else items
+
+
 def _series(name: str, dtype: Any, values: list[Any]) -> pl.Series:
     import polars as pl
 
@@ -109,7 +128,7 @@ def _series(name: str, dtype: Any, values: list[Any]) -> pl.Series:
         import orjson
 
         # polars looks at every list on its own, at some thirty times the cost.
-        texts = [None if value is None else orjson.dumps(value).decode() for value in values]
+        texts = [None if value is None else orjson.dumps(_in_range(value)).decode() for value in values]
         return pl.Series(name, texts, dtype=pl.String).str.json_decode(dtype)
     return pl.Series(name, values, dtype=dtype, strict=False)
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Compiles(dy.Schema):
-    """One row a compile id, its attempts merged; AOTInductor compiles, which have no id, are `aoti/0`, `aoti/1`."""
+    """One row a compile, its attempts merged; AOTInductor compiles, which have no id, are `aoti/0`, `aoti/1`.
+
+    After `torch._dynamo.reset()` ids begin again at `0/0`: then two rows have the same id.
+    """
 
     source = t.source()
     line = t.line()

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.parse.shape_expr import parse_shape_expr
+from aoti_logs.parse.shape_symbols import symbols_in
+from aoti_logs.parse.shape_tree import Compare, Symbol, operands, walk
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
@@ -39,6 +42,14 @@ class Expressions(dy.Schema):
         "`expression_created`.",
     )
     expression = dy.String(nullable=True, description="Expression as sympy prints it, `Eq(Mod(s77, 2), 0)`.")
+    python = dy.String(
+        nullable=True,
+        description="The same in Python's notation, `s77 % 2 == 0`; null for what is no expression over sizes.",
+    )
+    operator = dy.String(
+        nullable=True,
+        description="Outermost operator or function, `==`, `and`, `Max`; null for a bare symbol.",
+    )
     symbols = dy.List(dy.String(), nullable=False, description="Shape symbols in it, in order of appearance.")
     unhinted = dy.String(nullable=True, description="The same before example sizes were put in.")
     result = dy.String(nullable=True, description="What real data gave for it.")
@@ -63,8 +74,6 @@ SCHEMA = Expressions
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
-    from aoti_logs.parse.shape_symbols import symbols_in
-
     for record in trace.find(*_ENTRIES):
         fields = t.mapping(record.metadata)
         created = record.name == "expression_created"
@@ -73,13 +82,27 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
         frame = t.innermost(record, fields.get("user_stack"))
         ids = fields.get("argument_ids")
         yield (
-            *t.here(record), record.name, expression, list(symbols_in(expression or "")),
+            *t.here(record), record.name, expression, *_tree(expression),
             t.text(fields.get("unhinted_expr")), None if created else t.text(fields.get("result")),
             t.text(fields.get("prefix")), t.text(fields.get("method")), t.texts(fields.get("arguments")),
             t.integer(node), [t.integer(i) for i in ids] if isinstance(ids, list) else None,
             frame.file if frame else None, frame.line if frame else None, frame.name if frame else None,
             frame.loc if frame else None, _object(fields.get("symbol_to_sources")), _object(fields.get("frame_locals")),
         )  # fmt: skip
+
+
+def _tree(expression: str | None) -> tuple[str | None, str | None, list[str]]:
+    """Return Python's notation, outermost operator and symbols."""
+    expr = parse_shape_expr(expression) if expression is not None else None
+    if expr is None:
+        return None, None, list(symbols_in(expression or ""))
+    operator = next(
+        (getattr(expr, name) for name in ("op", "name") if operands(expr) and hasattr(expr, name)), None
+    )
+    if isinstance(expr, Compare):
+        operator = expr.ops[0]
+    symbols = dict.fromkeys(node.name for node in walk(expr) if isinstance(node, Symbol))
+    return str(expr), operator, list(symbols)
 
 
 def _object(value: object) -> str | None:

@@ -40,9 +40,7 @@ SCHEMA = PythonFrames
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
-    for record in trace:
-        if not record.has_stack:
-            continue
+    for record in trace.with_stacks():
         fields = t.mapping(record.metadata)
         stacks = [(key, fields.get(key)) for key in ("user_stack", "stack")]
         stacks.append(("context", record.envelope.get("stack")))

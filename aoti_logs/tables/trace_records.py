@@ -59,12 +59,17 @@ SCHEMA = TraceRecords
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
-    unknown = trace.context.unknown
-    for record, check in zip(trace, trace.checks, strict=True):
-        length, md5, intact, problem = check
-        emitter, emitter_line = record.emitter
+    context, file_rank = trace.context, trace.source.rank
+    keys = [trace.columns.keys[key] for key in trace.columns.key]
+    compiles = trace.aot_compiles
+    each = zip(trace.heads(), trace.checks, context.ids, context.prefixes, keys, strict=True)
+    for number, ((source, line, level, time), check, ids, prefix, (name, own)) in enumerate(each):
+        _, compile_id, attempt, rank = ids
+        process, emitter, emitter_line = prefix
+        if compile_id is None and compiles:
+            compile_id = trace[number].compile
         yield (
-            *t.here(record), record.attempt, record.number, record.name, record.artifact,
-            t.text(record.envelope.get("subgraph_name")), record.level or None, record.time or None,
-            record.process or None, emitter or None, emitter_line or None, length, md5, intact, problem, unknown.get(record.number),
+            source, line, compile_id, file_rank if rank is None else rank, attempt, number, name, own,
+            context.subgraphs.get(number), level or None, time or None, process or None, emitter or None,
+            emitter_line or None, *check, context.unknown.get(number),
         )  # fmt: skip
