@@ -48,7 +48,10 @@ def read_partial(record: TraceRecord) -> PartialGraph:
     source = payload_source(record)
     graph = read_graph(source)
     last = graph.nodes[-1] if graph.nodes else None
-    row = next((n for n in range(len(source.lines), 0, -1) if last and _assigns(source.line_text(n), last.name)), None)
+    row = next(
+        (n for n in range(len(source.lines), 0, -1) if last and _assigns(source.line_text(n), last.name)),
+        None,
+    )
     text = source.line_text(row).strip() if row else None
     comment = next((n for n in range(row or 0, 0, -1) if "# File: " in source.line_text(n)), None)
     found = _SYMBOL.match(text) if text else None

@@ -70,7 +70,10 @@ def _line(limit: Limit, words: str) -> Limit | None:
 
 def _from_torch(words: str, behind: str) -> str:
     """Leave out what stands before torch's own words: a prefix, another program's output."""
-    return words[max(words.rfind(" torch", 0, words.index(behind)), words.rfind(":torch", 0, words.index(behind))) + 1 :]
+    return words[
+        max(words.rfind(" torch", 0, words.index(behind)), words.rfind(":torch", 0, words.index(behind)))
+        + 1 :
+    ]
 
 
 def _number(text: str) -> int:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from aoti_logs.records.trace import TraceIndex, TraceRecord
 
 
+_TOLD = {"dynamo_start", "inductor_output_code", "graph_dump", "artifact", *ENTRIES} - RUNTIME
+
+
 @dataclass
 class Compile:
     """All that a trace says about one compile id, or about one AOTInductor compile.
@@ -78,20 +81,23 @@ def compiles(trace: TraceIndex) -> list[Compile]:
     """
     found: list[Compile] = []
     open_: dict[tuple[int, str], Compile] = {}
-    several = trace.several_processes
-    for record in trace:
-        name = record.name
-        compile_id = record.compile if name != "str" else None
-        if compile_id is None:
+    several, context, columns = trace.several_processes, trace.context, trace.columns
+    names = [name for name, _ in columns.keys]
+    each = zip(columns.key, context.here, context.ids, strict=True)
+    for number, (key_number, (_, _, compile_id, _), (_, _, attempt, _)) in enumerate(each):
+        name = names[key_number]
+        if compile_id is None or name == "str":
             continue
-        key = (record.process if several else 0, compile_id)
+        key = (context.prefixes[number].process if several else 0, compile_id)
         compile_ = open_.get(key)
         if compile_ is None or (name == "dynamo_start" and compile_.start is not None):
-            compile_ = open_[key] = Compile(record, compile_id)
+            compile_ = open_[key] = Compile(trace[number], compile_id)
             found.append(compile_)
         compile_.n_records += 1
-        compile_.attempts = max(compile_.attempts, (record.attempt or 0) + 1)
-        _take(compile_, record, name)
+        if attempt is not None and attempt >= compile_.attempts:
+            compile_.attempts = attempt + 1
+        if name in _TOLD:
+            _take(compile_, trace[number], name)
     unfinished = trace.aot_compiles.unfinished
     for compile_ in found:
         if compile_.kind == "aot_inductor":
@@ -107,7 +113,7 @@ def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
             compile_.files.append(record.filename)
     elif name == "artifact":
         compile_.n_graph_breaks += record.artifact == "dynamo_graph_break_reason"
-    elif name in ENTRIES and name not in RUNTIME and isinstance(record.metadata, dict):
+    elif isinstance(record.metadata, dict):
         if name == "compilation_metrics" and record.metadata.get("is_forward") is not False:
             compile_.metrics = record.metadata
         else:

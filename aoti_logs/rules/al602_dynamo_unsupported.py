@@ -44,7 +44,9 @@ def tell(case: FailureCase) -> Told:
     hints = [h for h in (detail.hints if detail else ()) if not h.lower().startswith(_USELESS)]
     fixes = [*hints]
     if not skipped:
-        fixes.append("leave fullgraph=True out, if this part may run uncompiled; torch.export needs all of it in one graph")
+        fixes.append(
+            "leave fullgraph=True out, if this part may run uncompiled; torch.export needs all of it in one graph"
+        )
     return Told(
         f"{case.what} {verb}: {failure.message}",
         because=(detail.explanation,) if detail and detail.explanation else (),

@@ -35,7 +35,7 @@ def reasons_of(record: TraceRecord) -> list[tuple[str, Place]]:
 
 def reason_facts(text: str) -> dict[str, Any]:
     """Return a reason as plain values."""
-    first = text.split("\n")[0]
+    first = text.split("\n", maxsplit=1)[0]
     head = _ID.match(first)
     said = first[head.end() :] if head else first
     facts: dict[str, Any] = {"compile_id": head[1] if head else None, "text": said}
@@ -58,7 +58,7 @@ def _value(text: str) -> int | str:
 
 def reason_text(text: str) -> str:
     """Write a reason in one line."""
-    return text.split("\n")[0].partition("  # ")[0].strip()
+    return text.split("\n", maxsplit=1)[0].partition("  # ")[0].strip()
 
 
 def what_moves(text: str) -> str:

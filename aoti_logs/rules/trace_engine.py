@@ -13,8 +13,8 @@ from aoti_logs.rules.al507_assumed_value import assumptions
 from aoti_logs.rules.al609_backward import kept_quiet
 from aoti_logs.rules.al610_unfinished import unfinished
 from aoti_logs.rules.al611_export_stopped import stopped
-from aoti_logs.rules.fake_kernels import fake_kernels
 from aoti_logs.rules.failure_finding import failure_finding
+from aoti_logs.rules.fake_kernels import fake_kernels
 from aoti_logs.rules.recompiles import recompiles
 from aoti_logs.rules.trace_failures import case_of, undecided_case
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.explain import Finding
-    from aoti_logs.parse.trace_outcomes import Outcome, Outcomes
+    from aoti_logs.parse.trace_outcomes import Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
 
