@@ -120,6 +120,13 @@ def test_without_its_trace_raw_jsonl_is_asked_about_and_says_what_it_lacks():
     assert "raw.log" in run.explain().problems[0]
 
 
+def test_a_report_is_not_given_to_processes_that_read_traces():
+    from aoti_logs._workers import can_be_given_away
+
+    (trace,) = aoti_logs.load(AOTI).evidence.traces
+    assert not can_be_given_away(trace.source)
+
+
 def packed(tmp_path: Path, form: str) -> Path:
     path = tmp_path / f"report.{form}"
     if form == "zip":

@@ -104,9 +104,7 @@ class Events:
             end,
             line,
             process=self._process,
-            payload=Payload(
-                json.dumps(ordered, indent=0).encode(), self.source, line, by_line=False, exact=False
-            ),
+            payload=Payload(_text(ordered), self.source, line, by_line=False, exact=False),
             microseconds=float(when) if isinstance(when, int | float) and 0 <= when < _LATEST else None,
             begins=event.get("ph") == "B",
         )
@@ -124,6 +122,15 @@ class Events:
         if text in self._attempts:
             ids["attempt"] = self._attempts[text]
         return ids
+
+
+def _text(event: dict[str, Any]) -> bytes:
+    from orjson import JSONEncodeError, dumps
+
+    try:
+        return dumps(event)
+    except JSONEncodeError:  # an integer of more than 64 bits
+        return json.dumps(event).encode()
 
 
 def _compile_id(event: dict[str, Any]) -> str:
