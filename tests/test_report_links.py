@@ -76,9 +76,9 @@ def test_each_line_leads_to_the_page_that_shows_it(tmp_path):
 @needs_tlparse
 def test_a_kernel_and_a_compile_id_have_their_pages(tmp_path):
     links = links_of(TRACE, tmp_path)
-    kernel = links.kernel("kernel_0")
+    kernel = links.kernel("kernel_0", None)
     assert kernel is not None and kernel.href == "-_0_0_0/inductor_output_code_cabc_3.html"
-    assert links.kernel("kernel_1") is None and links.kernel("a b(") is None
+    assert links.kernel("kernel_1", None) is None and links.kernel("a b(", None) is None
     compiled = links.compile("0/0_2", None)
     assert compiled is not None and compiled.href == "index.html#%5B0/0_2%5D"
     assert links.compile("5/5", None) is None
