@@ -25,6 +25,7 @@ BACKWARDS = {
         "records/trace.py",
         "parse",
     ): "`Unparsed` is one type for traces and logs, and stands with the other events",
+    ("records/tlparse/index.py", "parse"): "the same, of tlparse reports",
     ("explain.py", "render"): "str() and a notebook show an explanation; imported when they do",
 }
 

@@ -42,8 +42,8 @@ def with_checksums(text: str) -> bytes:
     return ("\n".join(out) + "\n").encode()
 
 
-def index_of(data: bytes, parent: TraceIndex | None = None) -> TraceIndex:
-    return TraceIndex(Source("trace.log", Kind.TORCH_TRACE, lambda: data, role=Role.CONTEXT), parent)
+def index_of(data: bytes, *others: TraceIndex) -> TraceIndex:
+    return TraceIndex(Source("trace.log", Kind.TORCH_TRACE, lambda: data, role=Role.CONTEXT), lambda: others)
 
 
 @pytest.fixture
@@ -141,8 +141,62 @@ def test_ids_of_two_processes_in_one_file_are_kept_apart():
 def test_a_forked_childs_trace_borrows_the_strings_of_its_parent():
     child = line(create_symbol={}, stack=[{"line": 1, "name": "f", "filename": 7}, {"filename": -1}])
     assert index_of(child)[0].frames()[0].file is None
-    parent = index_of(line(str=["parent.py", 7]))
+    parent = index_of(line(str=["first.py", 0]) + line(str=["parent.py", 7]))
     assert index_of(child, parent)[0].frames()[0].file == "parent.py"
+
+
+def test_strings_are_borrowed_from_nobody_where_two_traces_disagree():
+    child = line(create_symbol={}, stack=[{"line": 1, "name": "f", "filename": 0}])
+    others = [index_of(line(str=[name, 0])) for name in ("a.py", "b.py")]
+    assert index_of(child, *others)[0].frames()[0].file is None
+    assert index_of(child, others[0], others[0])[0].frames()[0].file == "a.py"
+
+
+def test_a_trace_that_lost_its_beginning_borrows_no_strings():
+    child = b"torn\n" + line(create_symbol={}, stack=[{"line": 1, "name": "f", "filename": 0}])
+    assert index_of(child, index_of(line(str=["a.py", 0])))[0].frames()[0].file is None
+
+
+def test_every_line_of_a_record_leads_to_it(index):
+    found = [index.at("trace.log", line) for line in range(1, 20)]
+    assert [record.number if record else None for record in found][:6] == [0, 1, 1, 1, 1, 1]
+    assert index.at("other.log", 1) is None
+
+
+def event(name: str, phase: str) -> bytes:
+    return with_payload(json.dumps({"name": name, "ph": phase, "args": {}}), chromium_event={})
+
+
+def with_payload(payload: str, **envelope: object) -> bytes:
+    md5 = hashlib.md5(payload.encode()).hexdigest()
+    return line(**envelope, has_payload=md5) + f"\t{payload}\n".encode()
+
+
+def test_aot_inductor_compiles_are_told_apart_by_their_events():
+    graph = with_payload("graph", aot_inference_graph={})
+    one = event("compile_fx_aot", "B") + graph + event("other", "B") + event("compile_fx_aot", "E")
+    found = [record.compile for record in index_of(graph + one + graph + one)]
+    assert found == [None, *["aoti/0"] * 4, None, *["aoti/1"] * 4]
+
+
+def test_records_of_two_aot_inductor_compiles_at_once_belong_to_neither_for_certain():
+    begin, end = event("compile_fx_aot", "B"), event("compile_fx_aot", "E")
+    found = [record.compile for record in index_of(begin + begin + end + end)]
+    assert found == ["aoti/0", None, None, "aoti/0"]
+
+
+def test_an_aot_inductor_compile_without_end_reaches_to_the_end_of_the_file():
+    index = index_of(event("compile_fx_aot", "B") + with_payload("graph", aot_inference_graph={}))
+    assert [record.compile for record in index] == ["aoti/0", "aoti/0"]
+    assert index.aot_compiles.unfinished == {0}
+
+
+def test_before_torch_2_7_a_wrapper_ends_an_aot_inductor_compile():
+    one = with_payload("graph", aot_forward_graph={}) + with_payload(
+        "code", graph_dump={"name": "inductor_aot_code"}
+    )
+    found = [record.compile for record in index_of(line(str=["a.py", 0]) + one + one)]
+    assert found == [None, "aoti/0", "aoti/0", "aoti/1", "aoti/1"]
 
 
 def test_numbers_that_are_not_json_and_lone_surrogates_are_read():

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 Piece = tuple[int, int]
 """Byte offsets of a run of whole lines of a payload."""
 
+UNDECLARED = "payload lines that the envelope does not declare"
+CHANGED = "the payload is not the one that was written: its checksum differs"
+
 _DECLARED = re.compile(rb'"has_payload": ?"([0-9A-Fa-f]{32})"')
 
 

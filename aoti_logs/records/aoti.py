@@ -1,0 +1,143 @@
+"""AOTInductor compiles of a trace, told apart: torch gives their records no compile id.
+
+`torch/_inductor/compile_fx.py` frames each in a chromium event `compile_fx_aot`, whose begin and end stand
+in the file before and after the compile's other records. Before torch 2.7 there is no such event; there the
+dump of the wrapper ends a compile.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.records.trace import TraceIndex
+
+_EVENT = b'"compile_fx_aot"'
+_WRAPPERS = ("graph_dump:inductor_aot_wrapper_code", "graph_dump:inductor_aot_code")
+# What a compile writes before its wrapper: after a wrapper, the first of them begins the next compile.
+_EARLY = re.compile(r"^aot_\w+_graph|_(?:pre|post)_grad|^(?:before|after)_\w+_graph$|^fx_graph_runnable$")
+_LATE = re.compile(
+    r"^inductor_(?:aot|provenance|triton_kernel|runtime)|^triton_kernel_info$|^compilation_metrics$"
+)
+
+Stretch = tuple[int, int, int]
+"""First record, last record (both included), process."""
+
+
+class AotCompiles:
+    """Which records belong to which AOTInductor compile.
+
+    Args:
+        index: the trace.
+    """
+
+    def __init__(self, index: TraceIndex) -> None:
+        self.stretches: list[Stretch] = _by_events(index) or list(_by_dumps(index))
+        """The compiles in file order; number N is `aoti/N`."""
+        self.unfinished: set[int] = set()
+        """Numbers of the compiles of which no end was recorded."""
+        self._turns = {process: _turns(self.stretches, process) for process in {s[2] for s in self.stretches}}
+        for number, (_, last, _) in enumerate(self.stretches):
+            if last == len(index) - 1 and not _ends(index, last):
+                self.unfinished.add(number)
+
+    def __len__(self) -> int:
+        """Return how many compiles there are."""
+        return len(self.stretches)
+
+    def of(self, number: int, process: int | None = None) -> int | None:
+        """Return the compile that a record without compile id belongs to.
+
+        None where no compile was under way, and where several threads compiled at once: their records
+        cannot be told apart.
+
+        Args:
+            number: the record.
+            process: its process id, looked at only in a file of several processes.
+        """
+        if process is None:
+            process = self.stretches[0][2] if self.stretches else 0
+        turns = self._turns.get(process, [])
+        at = bisect_right(turns, number, key=lambda turn: turn[0]) - 1
+        return turns[at][1] if at >= 0 else None
+
+
+def _turns(stretches: list[Stretch], process: int) -> list[tuple[int, int | None]]:
+    """Return from which record on which compile is the only one under way in a process."""
+    changes: list[tuple[int, int, int]] = []
+    for number, (first, last, owner) in enumerate(stretches):
+        if owner == process:
+            changes += [(first, 1, number), (last + 1, 0, number)]
+    under_way: set[int] = set()
+    turns: list[tuple[int, int | None]] = []
+    for at, begins, number in sorted(changes):
+        if begins:
+            under_way.add(number)
+        else:
+            under_way.discard(number)
+        turns.append((at, min(under_way) if len(under_way) == 1 else None))
+    return turns
+
+
+def _ends(index: TraceIndex, number: int) -> bool:
+    record = index[number]
+    if record.name != "chromium_event":
+        return record.name == "compilation_metrics" or record.key in _WRAPPERS
+    value = record.json()
+    return isinstance(value, dict) and value.get("name") == "compile_fx_aot" and value.get("ph") == "E"
+
+
+def _by_events(index: TraceIndex) -> list[Stretch]:
+    """Pair the begins with the ends; a begin without end reaches to the end of the file."""
+    open_: dict[int, list[int]] = {}
+    found: list[Stretch] = []
+    for number in _event_records(index):
+        record = index[number]
+        value = record.json()
+        if not isinstance(value, dict) or value.get("name") != "compile_fx_aot":
+            continue
+        if record.compile_id is not None:  # under torch.compile it has an id
+            continue
+        begun = open_.setdefault(record.process, [])
+        if value.get("ph") == "B":
+            begun.append(number)
+        elif value.get("ph") == "E" and begun:
+            found.append((begun.pop(), number, record.process))
+    for process, begun in open_.items():
+        found += [(number, len(index) - 1, process) for number in begun]
+    return sorted(found)
+
+
+def _event_records(index: TraceIndex) -> Iterator[int]:
+    columns, data = index.columns, index.source.data
+    for (name, _), numbers in zip(columns.keys, columns.by_key, strict=True):
+        if name == "chromium_event":
+            for number in numbers:
+                if _EVENT in data[columns.head_end[number] : columns.end[number]] or (
+                    number in columns.breaks and any(_EVENT in data[s:e] for s, e in columns.breaks[number])
+                ):
+                    yield number
+
+
+def _by_dumps(index: TraceIndex) -> Iterator[Stretch]:
+    if not any(key in index.counts() for key in _WRAPPERS):
+        return
+    first, last, dumped, process = -1, -1, False, 0
+    for record in index:
+        name = record.artifact or record.name
+        early, late = _EARLY.search(name) is not None, _LATE.search(name) is not None
+        if not (early or late) or record.compile_id is not None:
+            continue
+        if dumped and early:
+            yield first, last, process
+            first, dumped = -1, False
+        if first < 0:
+            first, process = record.number, record.process
+        last = record.number
+        dumped = dumped or record.key in _WRAPPERS
+    if dumped:
+        yield first, last, process

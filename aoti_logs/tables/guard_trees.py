@@ -1,0 +1,52 @@
+"""Guard trees: how much is checked before compiled code runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dataframely as dy
+
+from aoti_logs.parse.guard_tree import read_guard_tree
+from aoti_logs.tables import _trace as t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.records.trace import TraceIndex
+
+
+class GuardTrees(dy.Schema):
+    """One row a guard tree (`dynamo_cpp_guards_str`), which is one a compiled frame; its lines are in `guards`."""
+
+    source = t.source()
+    line = t.line()
+    compile_id = t.compile_id()
+    rank = t.rank()
+    n_lines = dy.Int64(
+        nullable=False, description="Lines of the payload: the tree with title, latency, empty lines."
+    )
+    n_guards = dy.Int64(nullable=False, description="Guards: leaves of the tree.")
+    n_managers = dy.Int64(nullable=False, description="Guard managers.")
+    n_unparsed = dy.Int64(
+        nullable=False, description="Lines that no guard tree has, or that could not be taken apart."
+    )
+    latency_us = dy.Float64(
+        nullable=True, description="Microseconds that one check of all guards took right after compiling."
+    )
+
+
+SCHEMA = GuardTrees
+
+
+def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one trace, values in the order of the columns."""
+    for record in trace.find("dynamo_cpp_guards_str"):
+        tree = read_guard_tree(record.text)
+        yield (
+            *t.here_of_payload(record),
+            tree.n_lines,
+            tree.n_guards,
+            tree.n_managers,
+            tree.n_unparsed,
+            tree.latency_us,
+        )
