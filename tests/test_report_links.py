@@ -7,7 +7,7 @@ import pytest
 from aoti_logs.code.evidence import Evidence
 from aoti_logs.parse.log import read_log
 from aoti_logs.report.copies import Copies
-from aoti_logs.report.links import Links, record_at
+from aoti_logs.report.links import Links
 from aoti_logs.report.outputs import display_key, read_outputs, stems
 from aoti_logs.report.plan import Slot
 from aoti_logs.report.tlparse import find_tlparse, run
@@ -137,16 +137,3 @@ def test_a_directory_of_nonsense_has_no_outputs(tmp_path):
         json.dumps({"[0/0]": {"artifacts": [{"url": "https://x/y", "number": 1}]}})
     )
     assert read_outputs(tmp_path) == ([], {"[0/0]"})
-
-
-def test_every_line_of_a_record_belongs_to_it():
-    index = feed_of(TRACE + b"text\n").trace.index
-    assert [getattr(record_at(index, line), "number", None) for line in (1, 3, 4, 6, 7, 21, 22)] == [
-        0,
-        1,
-        2,
-        2,
-        3,
-        10,
-        None,
-    ]

@@ -46,7 +46,9 @@ def test_what_a_log_makes_tlparse_print_is_bounded():
 
 
 def test_ranks_are_read_in_the_order_in_which_tlparse_takes_them():
-    text = "Processing rank 10 \u2192 out/rank_10\nProcessing rank 2 \u2192 out/rank_2\nRuntime estimations: x\n"
+    text = (
+        "Processing rank 10 \u2192 out/rank_10\nProcessing rank 2 \u2192 out/rank_2\nRuntime estimations: x\n"
+    )
     assert read_stdout(io.BytesIO(text.encode())) == (10, 2)
 
 

@@ -104,9 +104,7 @@ class SlotLinks:
 
     def place(self, place: Place) -> Target | None:
         """Return the page that shows a line of this slot's trace; None for other lines."""
-        if self.index.source.name != place.source:
-            return None
-        record = record_at(self.index, place.line)
+        record = self.index.at(place.source, place.line)
         if record is None or not self._here(record):
             return None
         lines = record.payload_lines()
@@ -218,19 +216,3 @@ class Links:
             ]
             self._kernels[name, rank] = found[0] if len(found) == 1 else None
         return self._kernels.get((name, rank))
-
-
-def record_at(index: TraceIndex, line: int) -> TraceRecord | None:
-    """Return the record that holds a line of a trace, None when it belongs to none."""
-    low, high = 0, len(index)
-    while low < high:
-        middle = (low + high) // 2
-        if index[middle].line <= line:
-            low = middle + 1
-        else:
-            high = middle
-    if not low:
-        return None
-    record = index[low - 1]
-    held = line == record.line or line in record.payload_lines()
-    return record if held else None
