@@ -163,9 +163,9 @@ def made_ranks(megabytes: int) -> Path:
         part = INPUTS / f"ranks-{megabytes}.part"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()
-        one = made("trace", max(1, megabytes // 8))
         for rank in range(8):
-            shutil.copyfile(one, part / f"dedicated_log_torch_trace_rank_{rank}_abcdefgh.log")
+            out = part / f"dedicated_log_torch_trace_rank_{rank}_abcdefgh.log"
+            make("trace", out, max(1, megabytes // 8), "--first", str(rank * 10_000))
         part.rename(folder)
     return folder
 
@@ -242,14 +242,20 @@ def made(what: str, size: int) -> Path:
     )
     if not path.exists():
         part = path.with_suffix(".part")
-        command = [sys.executable, "-m", "benchmarks.make_inputs", what, str(part), str(size)]
-        done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            sys.exit(done.returncode)
+        said = make(what, part, size)
         if what == "wrapper":  # it printed the name of the kernel to look for
-            path.with_suffix(".kernel").write_text(done.stdout)
+            path.with_suffix(".kernel").write_text(said)
         part.rename(path)
     return path
+
+
+def make(what: str, out: Path, size: int, *options: str) -> str:
+    """Make an input in another process; return what that printed."""
+    command = [sys.executable, "-m", "benchmarks.make_inputs", what, str(out), str(size), *options]
+    done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return done.stdout
 
 
 if __name__ == "__main__":

@@ -139,38 +139,44 @@ class Bench:
         """Dynamo's graphs by compile."""
         found: dict[_Compile, list[Graph]] = defaultdict(list)
         for graph in self._graphs:
-            if any(p.name.startswith(("L_", "G_")) for p in graph.placeholders):
+            if graph.placeholders.of_dynamo:
                 found[compile_of(graph)].append(graph)
         return dict(found)
 
     @cached_property
-    def _holding(self) -> dict[str, list[int]]:
-        """Numbers of the graphs with an input of that name, of compiles that have a graph of Dynamo."""
-        found: dict[str, list[int]] = defaultdict(list)
+    def _alike(self) -> dict[tuple[int, _Compile], list[int]]:
+        """Numbers of the graphs of one compile that share their inputs, where Dynamo's graph is at hand."""
+        found: dict[tuple[int, _Compile], list[int]] = defaultdict(list)
         for number, graph in enumerate(self._graphs):
-            if compile_of(graph) in self._of_dynamo:
-                for name in {p.name for p in graph.placeholders}:
-                    found[name].append(number)
-        return dict(found)
+            compiled = compile_of(graph)
+            if compiled in self._of_dynamo:
+                found[id(graph.placeholders), compiled].append(number)
+        return found
+
+    @cached_property
+    def _holding(self) -> dict[str, list[list[int]]]:
+        """The same by the names of their inputs."""
+        found: dict[str, list[list[int]]] = defaultdict(list)
+        for numbers in self._alike.values():
+            for name in self._graphs[numbers[0]].placeholders.by_name:
+                found[name].append(numbers)
+        return found
 
     def _from_dynamo(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
         """Join the wrapper's names to an AOT graph, and its inputs to Dynamo's graph of the same compile."""
         wanted = {i.name for i in wrapper.inputs}
-        joined: dict[tuple[int, _Compile], _Joined | None] = {}
-        for number in min((self._holding.get(name, []) for name in wanted), key=len):
-            graph = self._graphs[number]
-            # Stages of one compile mostly have the same inputs.
-            key = (id(graph.placeholders), compile_of(graph))
-            if key not in joined:
-                joined[key] = self._joined(wrapper, wanted, graph)
-            found = joined[key]
+        told: dict[int, _Joined] = {}
+        for numbers in min((self._holding.get(name, []) for name in wanted), key=len):
+            found = self._joined(wrapper, wanted, self._graphs[numbers[0]])
             if found is not None:
-                names, strength, dynamo = found
-                why = f"{graph.stage or 'AOT graph'} and {dynamo.stage or 'Dynamo graph'}, input by input"
-                yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id)
+                told.update(dict.fromkeys(numbers, found))
+        for number, (names, strength, dynamo) in sorted(told.items(), key=lambda t: t[0]):
+            stage = self._graphs[number].stage
+            why = f"{stage or 'AOT graph'} and {dynamo.stage or 'Dynamo graph'}, input by input"
+            yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id)
 
     def _joined(self, wrapper: WrapperInputs, wanted: set[str], graph: Graph) -> _Joined | None:
-        by_name = {p.name: p for p in graph.placeholders}
+        by_name = graph.placeholders.by_name
         if not wanted <= by_name.keys():
             return None
         strength = proof(wrapper, [measures(by_name[i.name].annotation) for i in wrapper.inputs])

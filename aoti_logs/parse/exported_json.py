@@ -14,6 +14,7 @@ from aoti_logs.parse.facts import (
     GraphBody,
     GraphNode,
     Placeholder,
+    Placeholders,
     Range,
     Signature,
     SignatureInput,
@@ -74,7 +75,7 @@ def graph(source: Source) -> Graph | None:
         if (name := _name(i))
     ]
     body = partial(_body, nodes, source)
-    return Graph("exported_program", tuple(placeholders), 1, body, source)
+    return Graph("exported_program", Placeholders(placeholders), 1, body, source)
 
 
 def _body(nodes: list[Any], source: Source) -> GraphBody:

@@ -100,6 +100,20 @@ class Placeholder(NamedTuple):
     user_name: str | None = None
 
 
+class Placeholders(tuple[Placeholder, ...]):
+    """The inputs of a graph in order; graphs with the same head share them."""
+
+    @cached_property
+    def by_name(self) -> dict[str, Placeholder]:
+        """The same by name."""
+        return {p.name: p for p in self}
+
+    @cached_property
+    def of_dynamo(self) -> bool:
+        """Whether Dynamo named some of them after their sources (`L_x_`)."""
+        return any(p.name.startswith(("L_", "G_")) for p in self)
+
+
 @dataclass(frozen=True)
 class GraphNode:
     """A node with the Python line it came from (`# File: FILE:LINE in FUNCTION, code: CODE`)."""
@@ -134,7 +148,7 @@ class Graph:
     """
 
     stage: str
-    placeholders: tuple[Placeholder, ...]
+    placeholders: Placeholders
     first_line: int
     read_body: Callable[[], GraphBody] = field(repr=False, compare=False)
     source: Source

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.facts import Graph, GraphBody, GraphNode
+from aoti_logs.parse.facts import Graph, GraphBody, GraphNode, Placeholders
 from aoti_logs.parse.graph_frame import usual_frame
 from aoti_logs.parse.graph_statement import Statement, read_statements
 from aoti_logs.parse.placeholders import Inputs, placeholders
@@ -56,7 +56,11 @@ def read_node_header(text: str) -> NodeLine | None:
 def read_graph(source: Source, stage: str | None = None, compile_id: str | None = None) -> Graph:
     """Return the first graph printed in a source, an empty one when there is none."""
     graphs = graphs_in_text(source, stage, compile_id)
-    return graphs[0] if graphs else Graph(stage or source.label, (), 1, GraphBody, source, compile_id)
+    return (
+        graphs[0]
+        if graphs
+        else Graph(stage or source.label, Placeholders(), 1, GraphBody, source, compile_id)
+    )
 
 
 def graphs_in_text(

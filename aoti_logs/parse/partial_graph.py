@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _SYMBOL = re.compile(r'^\s*\w+: "Sym\((.*)\)" = ')
 _COMPARED = re.compile(r"^(?:Eq|Ne|Gt|Ge|Lt|Le|And|Or|Not)\(|[<>]|==|!=")
+_TORCH = re.compile(
+    r"/site-packages/torch/|(?:^|/)torch/(?:_\w+|nn|fx|export|autograd|utils|optim|distributed|cuda|jit|overrides\.py)(?:/|$)"
+)
 _EXPORT = (
     "torch/export/__init__.py",
     "torch/export/_trace.py",
@@ -80,10 +83,10 @@ def export_call(frames: Sequence[StackFrame]) -> StackFrame | None:
 
 def user_frame(frames: Sequence[StackFrame]) -> StackFrame | None:
     """Return the innermost frame outside of torch, or the innermost of all."""
-    own = [f for f in frames if f.file and not _is_torch(f.file)]
+    own = [f for f in frames if f.file and not is_torch(f.file)]
     return own[-1] if own else frames[-1] if frames else None
 
 
-def _is_torch(path: str) -> bool:
-    parts = path.replace("\\", "/")
-    return "/site-packages/torch/" in parts or "/torch/nn/modules/" in parts or parts.startswith("torch/")
+def is_torch(path: str) -> bool:
+    """Tell a file of torch from the user's by its path."""
+    return _TORCH.search(path.replace("\\", "/")) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.facts import Placeholder
+from aoti_logs.parse.facts import Placeholder, Placeholders
 from aoti_logs.parse.graph_head import described_input, lifted, machine_made, read_head, user_name
 from aoti_logs.parse.graph_statement import read_statements
 
@@ -46,20 +46,22 @@ class Inputs:
         index, target = described_input(descriptor) if descriptor else (None, None)
         self.by_name[name] = Placeholder(name, annotation, line, index, target or user_name(name))
 
-    def placeholders(self, *, named: bool) -> tuple[Placeholder, ...]:
+    def placeholders(self, *, named: bool) -> Placeholders:
         """Return the inputs in order.
 
         Args:
             named: the graph is of a class of the user's, whose inputs have the user's names, unless
                 AOTAutograd made some of them.
         """
-        inputs = tuple(self.by_name.values())
+        inputs = Placeholders(self.by_name.values())
         if named and not any(machine_made(i.name) and i.annotation != f"Sym({i.name})" for i in inputs):
-            return tuple(i if i.user_name or not _given(i) else i._replace(user_name=i.name) for i in inputs)
+            return Placeholders(
+                i if i.user_name or not _given(i) else i._replace(user_name=i.name) for i in inputs
+            )
         return inputs
 
 
-def placeholders(head: str, lines: tuple[tuple[int, str], ...], *, named: bool) -> tuple[Placeholder, ...]:
+def placeholders(head: str, lines: tuple[tuple[int, str], ...], *, named: bool) -> Placeholders:
     """Return the inputs of a graph from its head and from the lines below that can add some.
 
     The same head is printed at several stages of a compile, and by every rank: those of one head are
@@ -76,7 +78,7 @@ def placeholders(head: str, lines: tuple[tuple[int, str], ...], *, named: bool) 
 
 
 @lru_cache(maxsize=1024)
-def _placeholders(head: str, lines: tuple[tuple[int, str], ...], named: bool) -> tuple[Placeholder, ...]:
+def _placeholders(head: str, lines: tuple[tuple[int, str], ...], named: bool) -> Placeholders:
     inputs = Inputs()
     inputs.head(head)
     for line, text in lines:

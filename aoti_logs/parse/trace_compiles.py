@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.parse.partial_graph import is_torch, user_frame
 from aoti_logs.parse.trace_metrics import ENTRIES, RUNTIME
 
 if TYPE_CHECKING:
-    from aoti_logs.records.trace import TraceIndex, TraceRecord
+    from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
 
 
 _TOLD = {"dynamo_start", "inductor_output_code", "graph_dump", "artifact", *ENTRIES} - RUNTIME
@@ -118,6 +119,25 @@ def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
             compile_.metrics = record.metadata
         else:
             compile_.backward = record.metadata
+
+
+def caller(compile_: Compile) -> StackFrame | None:
+    """Return the user's frame that called the compiled function: the innermost outside of torch.
+
+    Since torch 2.6 `dynamo_start` ends its stack with the function itself, which nobody has called yet.
+    """
+    start = compile_.start
+    if start is None or not isinstance(start.metadata, dict):
+        return None
+    frames = start.frames(start.metadata.get("stack"))
+    if (
+        frames
+        and frames[-1].name == compile_.field("co_name")
+        and frames[-1].line == compile_.field("co_firstlineno")
+    ):
+        frames = frames[:-1]
+    found = user_frame(frames)
+    return found if found is not None and found.file and not is_torch(found.file) else None
 
 
 def start_us(compile_: Compile) -> float | None:

@@ -117,7 +117,9 @@ def _event_records(index: TraceIndex) -> Iterator[int]:
     for (name, _), numbers in zip(columns.keys, columns.by_key, strict=True):
         if name == "chromium_event":
             for number in numbers:
-                if any(_EVENT in data[start:end] for start, end in columns.pieces(number)):
+                if _EVENT in data[columns.head_end[number] : columns.end[number]] or (
+                    number in columns.breaks and any(_EVENT in data[s:e] for s, e in columns.breaks[number])
+                ):
                     yield number
 
 

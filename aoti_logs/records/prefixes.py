@@ -20,6 +20,8 @@ _AT = 22
 
 def processes(index: TraceIndex) -> tuple[int, ...]:
     """Return the process ids of all records in order of appearance."""
+    if index.known_context is not None:
+        return tuple(dict.fromkeys(prefix.process for prefix in index.known_context.prefixes))
     data = index.source.data
     found: dict[bytes, int] = {}
     seen: set[bytes] = set()

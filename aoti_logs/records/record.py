@@ -261,7 +261,12 @@ class TraceRecord:
 
     def payload_lines(self) -> range | list[int]:
         """Return the file's line number of each line of the payload."""
-        source, pieces = self.index.source, self.index.columns.pieces(self.number)
+        source, columns, context = self.index.source, self.index.columns, self.index.known_context
+        pieces = columns.pieces(self.number)
+        if context is not None and len(pieces) == 1 and self.number not in columns.breaks:
+            [(start, end)] = pieces
+            first = context.lines[self.number] + 1
+            return range(first, first + bytes(source.data[start : end - 1]).count(b"\n") + 1)
         lines: list[int] = []
         for start, end in pieces:
             first = source.line_at(start)
