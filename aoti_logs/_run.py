@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Explanation
     from aoti_logs.parse.events import LogEvents
+    from aoti_logs.records.trace import TraceRecord
 
     PathLike = str | os.PathLike[str]
 
@@ -69,6 +70,29 @@ class Tables(Mapping[str, "pl.DataFrame"]):
         if name not in self._built:
             self._built[name] = tables.build(name, self._run)
         return self._built[name]
+
+    def items(self) -> ItemsView[str, pl.DataFrame]:
+        """Return all tables; those of large traces are built by other processes (`AOTI_LOGS_PROCESSES`)."""
+        self._build_all()
+        return super().items()
+
+    def values(self) -> ValuesView[pl.DataFrame]:
+        """Return all tables, as `items` does."""
+        self._build_all()
+        return super().values()
+
+    def _build_all(self) -> None:
+        from aoti_logs import tables
+        from aoti_logs._workers import Workers
+
+        missing = [name for name in tables.NAMES if name not in self._built]
+        of_traces = [name for name in tables.from_traces() if name in missing]
+        with Workers([trace.source for trace in self._run.evidence.traces], of_traces) as workers:
+            given = set(of_traces) if workers else set()
+            for name in missing:
+                if name not in given:
+                    self[name]
+            self._built.update(workers.frames())
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
@@ -155,14 +179,27 @@ class Run:
                 [(r.kind, r.span.start, r.span.end) for r in events.records],
                 [(u.expected, u.span.start, u.span.end) for u in events.unparsed],
             )
-        if source.kind is Kind.TORCH_TRACE:
-            index = self.evidence.trace(source)
-            return (
-                [(r.key, s.start, s.end) for r in index.records for s in r.spans],
-                [(u.expected, u.span.start, u.span.end) for u in index.unparsed],
-            )
+        lead = source.report.lead if source.report is not None else None
+        if source.kind is Kind.TORCH_TRACE or lead is not None:
+            return self.evidence.trace(lead or source).spans_in(source)
         size = self.size_of(source)
         return ([(str(source.kind), 0, size)], []) if size else ([], [])
+
+    def record(self, source: str, line: int) -> TraceRecord:
+        """Return a record of a trace with all of its fields: `envelope`, `text`, `json()`, `frames()`.
+
+        Args:
+            source: the trace, as the tables name it in `source`.
+            line: any line of the record.
+
+        Raises:
+            KeyError: there is no such trace, or no record in that line.
+        """
+        for trace in self.evidence.traces:
+            record = trace.at(source, line)
+            if record is not None:
+                return record
+        raise KeyError(f"no record of a trace in {source}:{line}")
 
     def views(self) -> Iterator[ModelView]:
         """Yield every distinct wrapper with the questions one can ask it."""
@@ -177,13 +214,15 @@ class Run:
                 yield (code.source.name if code.wrapper is not None else None), kernel
 
     def explain(self, *, rank: int | None = None) -> Explanation:
-        """Explain each run log apart; the evidence serves all of them.
+        """Explain each run log and each trace apart; the evidence serves all of them.
 
         Args:
             rank: only findings of this rank.
         """
         from aoti_logs.explain import Explanation
         from aoti_logs.rules.engine import explain_log
+        from aoti_logs.rules.same_failure import joined
+        from aoti_logs.rules.trace_engine import explain_trace
 
         findings = []
         unparsed: dict[str, int] = {}
@@ -191,6 +230,8 @@ class Run:
             findings += explain_log(source, events, self.evidence)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
+        traces = [self.evidence.trace(s) for s in self.subjects if s.kind is Kind.TORCH_TRACE]
+        findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
         problems = self.problems
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]

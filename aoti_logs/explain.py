@@ -140,6 +140,8 @@ class Finding:
     verdicts: tuple[Verdict, ...] = ()
     consequences: tuple[Link, ...] = ()
     notes: tuple[str, ...] = ()
+    doubt: str | None = None
+    """What keeps it from being proven, in words; None where the chain says it."""
 
     @property
     def fixes(self) -> tuple[str, ...]:
@@ -166,6 +168,7 @@ class Finding:
             "fixes": list(self.fixes),
             "consequences": [c.to_dict() for c in self.consequences],
             "notes": list(self.notes),
+            "doubt": self.doubt,
         }
 
 
@@ -287,6 +290,7 @@ JSON_SCHEMA: dict[str, Any] = {
                         "fixes": _TEXTS,
                         "consequences": {"type": "array", "items": _LINK},
                         "notes": _TEXTS,
+                        "doubt": _TEXT_OR_NULL,
                     }
                 ),
             },

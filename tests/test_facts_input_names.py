@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import aoti_logs
-from aoti_logs.code.input_names import InputName, input_names
+from aoti_logs.code.input_names import InputName, decide, input_names
 from aoti_logs.code.model import CheckKind, InputCheck, ModelInput, Size
+from aoti_logs.code.testimony import WrapperInputs
 from aoti_logs.code.witnesses import Witnesses
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.exported_program import signatures_in_text
@@ -262,9 +263,11 @@ def names_in(folder: Path) -> list[dict[str, InputName]]:
 def test_asking_the_own_compile_first_gives_what_asking_all_gives(fixtures_dir: Path):
     """The short way to names is no other answer, in a folder that holds every recorded run."""
     evidence = aoti_logs.load(fixtures_dir).evidence
-    everything = Witnesses(evidence.graphs, evidence.signatures, evidence.symbols, evidence.source_names)
+    witnesses = Witnesses(evidence.shelf, evidence.signatures, evidence.symbols, evidence.source_names)
     wrappers = [c.wrapper for c in evidence.base.wrappers if c.wrapper is not None]
     assert len(wrappers) > 20
     for wrapper in wrappers:
         copies = evidence.copies(wrapper)
-        assert everything.names(wrapper, copies) == everything._ask(wrapper, copies)
+        about = WrapperInputs(wrapper.inputs, tuple(wrapper.sizes), tuple(wrapper.checks))
+        every = decide(about, wrapper.flavour, witnesses.everything, copies)
+        assert witnesses.names(wrapper, copies) == every

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.body import Body
     from aoti_logs.code.case_parts import Indexed, IndexSource
     from aoti_logs.code.codebase import Wrapper
+    from aoti_logs.code.graph_shelf import GraphShelf
     from aoti_logs.code.locate import Site
     from aoti_logs.code.model import Kernel, Launch
     from aoti_logs.code.witnesses import Witnesses
@@ -42,15 +43,25 @@ class Evidence:
 
     @cached_property
     def traces(self) -> tuple[TraceIndex, ...]:
-        """The TORCH_TRACE logs."""
-        return tuple(self.trace(s) for s in self._given if s.kind is Kind.TORCH_TRACE)
+        """The TORCH_TRACE logs, and the tlparse reports of such that are not there themselves."""
+        from aoti_logs.records.tlparse.repeats import without_repeats
+
+        return without_repeats(
+            self.trace(s) for s in self._given if s.kind is Kind.TORCH_TRACE or s.leads_report
+        )
 
     def trace(self, source: Source) -> TraceIndex:
-        """Return the records of one trace, indexed once."""
+        """Return the records of one trace or report (of the file that leads it), indexed once."""
+        from aoti_logs.records.tlparse.index import ReportIndex
         from aoti_logs.records.trace import TraceIndex
 
         if source.name not in self._traces:
-            self._traces[source.name] = TraceIndex(source, lambda: self.traces)
+            report = source.report if source.leads_report else None
+            self._traces[source.name] = (
+                TraceIndex(source, lambda: self.traces)
+                if report is None
+                else ReportIndex(report, lambda: self.traces)
+            )
         return self._traces[source.name]
 
     @cached_property
@@ -61,11 +72,13 @@ class Evidence:
     def sources(self) -> tuple[Source, ...]:
         """Files, archive members, and the texts inside traces and logs."""
         from aoti_logs.parse.torch_logs_code import code_in_messages
+        from aoti_logs.records.tlparse.sources import report_sources
         from aoti_logs.records.trace import trace_sources
 
         found = list(self._given)
         for trace in self.traces:
             found += trace_sources(trace)
+        found += report_sources(self._given, self.traces)
         for source, events in self._logs:
             if events.messages:
                 found += code_in_messages(events.messages, source)
@@ -77,20 +90,16 @@ class Evidence:
         return CodeBase(self.sources)
 
     @cached_property
+    def shelf(self) -> GraphShelf:
+        """The FX graphs that were printed, each text read when it is asked for."""
+        from aoti_logs.code.graph_shelf import GraphShelf
+
+        return GraphShelf(self.sources)
+
+    @property
     def graphs(self) -> tuple[Graph, ...]:
         """Every FX graph that was printed."""
-        from aoti_logs.parse import exported_json
-        from aoti_logs.parse.graph import graphs_in_text, read_graph
-
-        found: list[Graph] = []
-        for source in self.sources:
-            if source.kind is Kind.GRAPH:
-                found += graphs_in_text(source) or (read_graph(source),)
-            elif source.kind is Kind.LOG:
-                found += graphs_in_text(source)
-            elif source.kind is Kind.JSON and (graph := exported_json.graph(source)) is not None:
-                found.append(graph)
-        return tuple(found)
+        return self.shelf.all
 
     @cached_property
     def signatures(self) -> tuple[Signature, ...]:
@@ -111,19 +120,30 @@ class Evidence:
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """Every `create_symbol`, from traces and from TORCH_LOGS text."""
-        from aoti_logs.parse.symbol import symbol_from_envelope, symbols_in_messages
+        from aoti_logs.parse.symbol import symbols_in_messages
 
-        found: list[Symbol] = []
-        for trace in self.traces:
-            for record in trace.find("create_symbol"):
-                symbol = symbol_from_envelope(
-                    record.envelope, record.place, trace.source, record.compile_id, record.strings
-                )
-                if symbol is not None:
-                    found.append(symbol)
+        found = self._traced("create_symbol")
         for _, events in self._logs:
             found += symbols_in_messages(events.messages)
         return tuple(found)
+
+    @cached_property
+    def all_symbols(self) -> tuple[Symbol, ...]:
+        """The same with the unbacked symbols of traces, which no size of an input stands behind."""
+        return (*self.symbols, *self._traced("create_unbacked_symbol"))
+
+    def _traced(self, entry: str) -> list[Symbol]:
+        from aoti_logs.parse.symbol import symbol_from_envelope
+
+        found = []
+        for trace in self.traces:
+            for r in trace.find(entry):
+                symbol = symbol_from_envelope(
+                    r.envelope, r.place, trace.source, r.compile_id, r.strings, r.compile
+                )
+                if symbol is not None:
+                    found.append(symbol)
+        return found
 
     @cached_property
     def source_names(self) -> tuple[SourceName, ...]:
@@ -152,11 +172,11 @@ class Evidence:
     def _witnesses(self) -> Witnesses:
         from aoti_logs.code.witnesses import Witnesses
 
-        return Witnesses(self.graphs, self.signatures, self.symbols, self.source_names)
+        return Witnesses(self.shelf, self.signatures, self.symbols, self.source_names)
 
     def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
         """Return the names of all sources that hold a wrapper's text."""
-        return next((c.names for c in self.base.codes if c.source is wrapper.source), ())
+        return self.base.copies(wrapper.source)
 
     def view(self, wrapper: Wrapper) -> ModelView:
         """Return the questions about one wrapper, with the user's names of its inputs."""
@@ -197,4 +217,4 @@ class Evidence:
         """Return the user's lines that the failing access can come from."""
         name = launch.kernel if launch is not None else site.kernel.name
         copies = self.copies(site.wrapper) if site.wrapper is not None else ()
-        return python_lines(launch, name, (index, indexed), (self.origins, self.graphs), copies)
+        return python_lines(launch, name, (index, indexed), (self.origins, self.shelf), copies)

@@ -31,6 +31,33 @@ class UserInput:
     placeholder: Placeholder
 
 
+@dataclass(frozen=True)
+class Compared:
+    """What a wrapper says of its inputs' sizes: (position of the input, dimension, symbol or number)."""
+
+    symbols: tuple[tuple[int, int, str], ...]
+    fixed: tuple[tuple[int, int, str], ...]
+
+    @classmethod
+    def of(
+        cls, inputs: Sequence[ModelInput], sizes: Sequence[Size], checks: Sequence[InputCheck]
+    ) -> Compared:
+        """Collect it from the wrapper's sizes and checks."""
+        position = {i.name: n for n, i in enumerate(inputs)}
+        symbols = []
+        for size in sizes:
+            at = position.get(size.tensor or size.alias_of or "")
+            dim = 0 if size.tensor is None else size.dim
+            if at is not None and dim is not None and not size.stride and _BACKED.fullmatch(size.symbol):
+                symbols.append((at, dim, size.symbol))
+        fixed = [
+            (at, c.dim, c.expected)
+            for c in checks
+            if c.kind is CheckKind.EQUAL and c.dim is not None and (at := position.get(c.tensor)) is not None
+        ]
+        return cls(tuple(symbols), tuple(fixed))
+
+
 @lru_cache(maxsize=1 << 16)
 def dims(annotation: str | None) -> tuple[str, ...] | None:
     """Return the sizes in `f32[s70, 8][8, 1]cuda:0` (`s70`, `8`); None when there are none to read."""
@@ -48,6 +75,7 @@ def dims(annotation: str | None) -> tuple[str, ...] | None:
     return tuple([*parts, last] if last else parts)
 
 
+@lru_cache(maxsize=1 << 16)
 def measures(annotation: str | None) -> tuple[str, ...] | None:
     """Return the sizes of a tensor, or the one symbol of a symbolic number (`Sym(s70)`)."""
     scalar = _SCALAR.fullmatch(annotation or "")
@@ -92,36 +120,24 @@ def user_input(placeholder: Placeholder) -> UserInput | None:
     return UserInput(name, measures(placeholder.annotation), placeholder) if name else None
 
 
-def agrees(
-    shapes: Sequence[tuple[str, ...] | None],
-    inputs: Sequence[ModelInput],
-    sizes: Sequence[Size],
-    checks: Sequence[InputCheck] = (),
-) -> bool | None:
+def agrees(shapes: Sequence[tuple[str, ...] | None], compared: Compared) -> bool | None:
     """Compare what graphs print of the inputs (`measures`) with the wrapper's sizes and checks.
 
     Returns:
         False when a size has another symbol or number there, True when at least one has the same
         symbol and none differs, None when no symbol could be compared.
     """
-    position = {i.name: n for n, i in enumerate(inputs)}
     seen = None
-    for size in sizes:
-        at = position.get(size.tensor or size.alias_of or "")
-        dim = 0 if size.tensor is None else size.dim
-        if at is None or dim is None or size.stride or not _BACKED.fullmatch(size.symbol):
-            continue
+    for at, dim, symbol in compared.symbols:
         there = _at(shapes, at, dim)
-        if there == size.symbol:
+        if there == symbol:
             seen = True
         elif there is not None and (there.isdecimal() or there == "" or _BACKED.fullmatch(there)):
             return False
-    for check in checks:
-        at = position.get(check.tensor)
-        if check.kind is CheckKind.EQUAL and at is not None and check.dim is not None:
-            there = _at(shapes, at, check.dim)
-            if there is not None and there != check.expected and (there.isdecimal() or not there):
-                return False
+    for at, dim, expected in compared.fixed:
+        there = _at(shapes, at, dim)
+        if there is not None and there != expected and (there.isdecimal() or not there):
+            return False
     return seen
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.name_witness import testimonies
+from aoti_logs.code.name_witness import Bench
 from aoti_logs.code.nearness import SAME_RUN, belongs, nearness
+from aoti_logs.code.testimony import WrapperInputs
 from aoti_logs.explain import Confidence
 
 if TYPE_CHECKING:
@@ -66,39 +67,69 @@ def input_names(
             folder is preferred.
         checks: the wrapper's input checks; a static size that differs rules a witness out.
     """
-    heard = testimonies(
-        model_inputs, sizes, flavour == "aoti_cpp", graphs, signatures, symbols, source_names, checks
-    )
+    wrapper = WrapperInputs(tuple(model_inputs), tuple(sizes), tuple(checks))
+    return decide(wrapper, flavour, Bench(graphs, signatures, symbols, source_names), copies)
+
+
+def decide(wrapper: WrapperInputs, flavour: str, bench: Bench, copies: Sequence[str]) -> dict[str, InputName]:
+    """Return the names that the witnesses of a bench give, by generated name (see `input_names`)."""
+    heard = bench.testimonies(wrapper, aoti=flavour == "aoti_cpp")
+    near: dict[tuple[int, str | None], int] = {}
+    judged = []
+    for testimony in heard:
+        key = (id(testimony.source.parent or testimony.source), testimony.compile_id)
+        if key not in near:
+            near[key] = nearness(testimony.source, testimony.compile_id, copies)
+        judged.append((testimony, near[key]))
     names: dict[str, InputName] = {}
-    for entry in model_inputs:
-        about = [t for t in heard if entry.name in t.names]
-        if about:
-            names[entry.name] = _decide(entry.name, about, copies)
+    choices: dict[tuple[bool, ...], _Choice] = {}
+    for entry in wrapper.inputs:
+        about = tuple(entry.name in t.names for t, _ in judged)
+        if any(about):
+            # Most witnesses name every input.
+            if about not in choices:
+                choices[about] = _choose([j for j, tells in zip(judged, about, strict=True) if tells], copies)
+            names[entry.name] = choices[about].name(entry.name)
     return names
 
 
-def _decide(arg: str, heard: list[Testimony], copies: Sequence[str]) -> InputName:
-    near_by = {id(t): nearness(t.source, t.compile_id, copies) for t in heard}
-    best = max(near_by.values())
-    near = [t for t in heard if near_by[id(t)] == best]
+@dataclass(frozen=True)
+class _Choice:
+    """The testimony that counts, those that may differ from it, and how sure it is if none does."""
+
+    chosen: Testimony
+    rivals: list[Testimony]
+    strength: Confidence
+
+    def name(self, arg: str) -> InputName:
+        name, place = self.chosen.names[arg]
+        others = tuple(dict.fromkeys(t.names[arg][0] for t in self.rivals if t.names[arg][0] != name))
+        strength = self.strength
+        if others:
+            strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
+        return InputName(name, place, strength, self.chosen.why, others)
+
+
+def _choose(judged: list[tuple[Testimony, int]], copies: Sequence[str]) -> _Choice:
+    """Choose between testimonies about one input, each with its nearness."""
+    heard = [t for t, _ in judged]
+    best = max(n for _, n in judged)
+    near = [t for t, n in judged if n == best]
     if best < SAME_RUN and any(t.strength is Confidence.PROVEN for t in heard):
         # Elsewhere, only those whose symbols agree with the wrapper's count.
         near = [t for t in near if t.strength is Confidence.PROVEN] or near
-        heard = [t for t in heard if t.strength is Confidence.PROVEN or t in near]
+        kept = {id(t) for t in near}
+        heard = [t for t in heard if t.strength is Confidence.PROVEN or id(t) in kept]
     near.sort(key=lambda t: (_ORDER.index(t.strength), t.rank))
     chosen = near[0]
-    name, place = chosen.names[arg]
     rivals = near if best >= SAME_RUN else heard
     rivals = [
         t for t in rivals if t.strength is Confidence.PROVEN or chosen.strength is not Confidence.PROVEN
     ]
-    others = tuple(dict.fromkeys(t.names[arg][0] for t in rivals if t.names[arg][0] != name))
     strength = chosen.strength
     if strength is Confidence.PROVEN and best < SAME_RUN and not belongs(chosen.source, copies):
         strength = Confidence.LIKELY
-    if others:
-        strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
-    return InputName(name, place, strength, chosen.why, others)
+    return _Choice(chosen, rivals, strength)
 
 
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]

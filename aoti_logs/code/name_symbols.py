@@ -15,33 +15,57 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.model import Size
     from aoti_logs.parse.facts import Graph, SourceName, Symbol
+    from aoti_logs.parse.origin import Origin
     from aoti_logs.sources.source import Place
 
 
-def from_symbols(
-    wrapper: WrapperInputs, symbols: Sequence[Symbol], graphs: Sequence[Graph]
-) -> Iterator[Testimony]:
-    """Join `s70 = arg0_1_size[0]` with `create_symbol s70 ... for L['table'].size()[0]`.
+_Compile = tuple[int, str | None]
 
-    Inputs that share a Dim share one symbol in the end, announced for any of them: such a symbol
-    names no input. Where no graph of that compile shows who uses it, the name is only likely.
+
+class AnnouncedSizes:
+    """Names by the announcement of size symbols.
+
+    Joins `s70 = arg0_1_size[0]` with `create_symbol s70 ... for L['table'].size()[0]`. Inputs that share
+    a Dim share one symbol in the end, announced for any of them: such a symbol names no input. Where no
+    graph of that compile shows who uses it, the name is only likely.
+
+    Args:
+        symbols: announced size symbols, of any compile.
+        graphs: graphs of any compile.
     """
-    holders = _holders(graphs)
-    numbers = {i.name for i in wrapper.inputs}
-    groups: dict[tuple[int, str | None], list[Symbol]] = defaultdict(list)
-    for symbol in symbols:
-        if not symbol.duck:
-            groups[id(symbol.source), symbol.compile_id].append(symbol)
-    for key, announced in groups.items():
-        known = holders.get(key)
-        by_name: dict[str, list[Symbol]] = defaultdict(list)
-        for symbol in announced:
-            by_name[symbol.symbol].append(symbol)
-        if not wrapper.symbols or not wrapper.symbols <= by_name.keys():
-            continue
+
+    def __init__(self, symbols: Sequence[Symbol], graphs: Sequence[Graph]) -> None:
+        self._groups: dict[_Compile, dict[str, list[Symbol]]] = defaultdict(lambda: defaultdict(list))
+        for symbol in symbols:
+            if not symbol.duck:
+                self._groups[id(symbol.source), symbol.compile_id][symbol.symbol].append(symbol)
+        self._announcing: dict[str, list[_Compile]] = defaultdict(list)
+        for key, group in self._groups.items():
+            for name in group:
+                self._announcing[name].append(key)
+        self._graphs: dict[_Compile, list[Graph]] = defaultdict(list)
+        for graph in graphs:
+            self._graphs[compile_of(graph)].append(graph)
+        self._held: dict[_Compile, dict[str, set[str]]] = {}
+
+    def testimonies(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
+        """Yield what each compile that announced all of the wrapper's symbols says, in their order."""
+        if not wrapper.symbols:
+            return
+        numbers = {i.name for i in wrapper.inputs}
+        sizes = _first(wrapper.sizes)
+        rarest = min(wrapper.symbols, key=lambda s: len(self._announcing.get(s, ())))
+        for key in self._announcing.get(rarest, ()):
+            if wrapper.symbols <= self._groups[key].keys():
+                told = self._told(key, sizes, numbers)
+                if told is not None:
+                    yield told
+
+    def _told(self, key: _Compile, sizes: list[Size], numbers: set[str]) -> Testimony | None:
+        by_name, known = self._groups[key], self._holders(key)
         names: dict[str, tuple[str, Place]] = {}
         contradicts = False
-        for size in _first(wrapper.sizes):
+        for size in sizes:
             told = {(s.input_name, s.dim, s.stride): s for s in by_name.get(size.symbol, ())}
             if len(told) != 1:
                 continue
@@ -57,26 +81,27 @@ def from_symbols(
                 contradicts = contradicts or symbol.dim is None
                 continue
             names.setdefault(size.tensor, (symbol.input_name, symbol.place))
-        if names and not contradicts and len({n for n, _ in names.values()}) == len(names):
-            first = announced[0]
-            why = "create_symbol of the size that the wrapper reads from this input"
-            strength = Confidence.PROVEN if known else Confidence.LIKELY
-            yield Testimony(names, 2, strength, why, first.source, first.compile_id)
+        if not names or contradicts or len({n for n, _ in names.values()}) != len(names):
+            return None
+        first = next(iter(by_name.values()))[0]
+        why = "create_symbol of the size that the wrapper reads from this input"
+        strength = Confidence.PROVEN if known else Confidence.LIKELY
+        return Testimony(names, 2, strength, why, first.source, first.compile_id)
 
-
-def _holders(graphs: Sequence[Graph]) -> dict[tuple[int, str | None], dict[str, set[str]]]:
-    """Return which inputs have a symbol among their sizes, by compile."""
-    holders: dict[tuple[int, str | None], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for graph in graphs:
-        inside: dict[str, set[str]] = defaultdict(set)
-        for placeholder in graph.placeholders:
-            for size in dims(placeholder.annotation) or ():
-                inside[size].add(placeholder.name)
-        table = holders[compile_of(graph)]
-        for symbol, names in inside.items():
-            # Graphs of one compile name inputs differently: the one with most of them counts.
-            table[symbol] = max(table[symbol], names, key=len)
-    return holders
+    def _holders(self, key: _Compile) -> dict[str, set[str]]:
+        """Return which inputs have a symbol among their sizes, in the graphs of one compile."""
+        if key not in self._held:
+            table: dict[str, set[str]] = {}
+            for graph in self._graphs.get(key, ()):
+                inside: dict[str, set[str]] = defaultdict(set)
+                for placeholder in graph.placeholders:
+                    for size in dims(placeholder.annotation) or ():
+                        inside[size].add(placeholder.name)
+                for symbol, names in inside.items():
+                    # Graphs of one compile name inputs differently: the one with most of them counts.
+                    table[symbol] = max(table.get(symbol, set()), names, key=len)
+            self._held[key] = table
+        return self._held[key]
 
 
 def _number(symbol: Symbol) -> str:
@@ -93,27 +118,34 @@ def _first(sizes: Sequence[Size]) -> list[Size]:
     return list(firsts.values())
 
 
-def from_order(
-    wrapper: WrapperInputs, source_names: Sequence[SourceName], symbols: Sequence[Symbol]
-) -> Iterator[Testimony]:
-    """Order of `describe_source` records, when there are as many as the wrapper has tensors."""
-    announced: dict[tuple[int, str | None], set[str]] = defaultdict(set)
-    for symbol in symbols:
-        announced[id(symbol.source), symbol.compile_id].add(symbol.symbol)
-    groups: dict[tuple[int, str | None], dict[str, SourceName]] = defaultdict(dict)
-    for name in source_names:
-        groups[id(name.source), name.compile_id].setdefault(name.origin, name)
-    for key, group in groups.items():
-        if not wrapper.symbols <= announced[key]:
-            continue
-        held = [(n, input_of(n.origin)) for n in group.values()]
-        every = [(n, o) for n, o in held if o is not None]
-        local = [(n, o) for n, o in every if o.holder not in {"parameter", "buffer"}]
-        for chosen in (local, every):
-            if len(chosen) == len(wrapper.tensors):
+class DescribedInputs:
+    """Names by the order of `describe_source` records, when there are as many as the wrapper has tensors.
+
+    Args:
+        source_names: described inputs, of any compile.
+        symbols: announced size symbols, of any compile.
+    """
+
+    def __init__(self, source_names: Sequence[SourceName], symbols: Sequence[Symbol]) -> None:
+        self._announced: dict[_Compile, set[str]] = defaultdict(set)
+        for symbol in symbols:
+            self._announced[id(symbol.source), symbol.compile_id].add(symbol.symbol)
+        groups: dict[_Compile, dict[str, SourceName]] = defaultdict(dict)
+        for name in source_names:
+            groups[id(name.source), name.compile_id].setdefault(name.origin, name)
+        self._by_count: dict[int, list[tuple[_Compile, list[tuple[SourceName, Origin]]]]] = defaultdict(list)
+        for key, group in groups.items():
+            every = [(n, o) for n in group.values() if (o := input_of(n.origin)) is not None]
+            local = [(n, o) for n, o in every if o.holder not in {"parameter", "buffer"}]
+            for chosen in {len(every): every, len(local): local}.values():
+                self._by_count[len(chosen)].append((key, chosen))
+
+    def testimonies(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
+        """Yield what each compile with as many described inputs says, in their order."""
+        for key, chosen in self._by_count.get(len(wrapper.tensors), ()):
+            if chosen and wrapper.symbols <= self._announced.get(key, set()):
                 pairs = zip(wrapper.tensors, chosen, strict=True)
                 names = {i.name: (o.name, n.place) for i, (n, o) in pairs}
                 first = chosen[0][0]
                 why = "order of describe_source"
                 yield Testimony(names, 3, Confidence.LIKELY, why, first.source, first.compile_id)
-                break

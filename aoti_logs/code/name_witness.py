@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.graph_inputs import UserInput, is_scalar, listings, measures, user_input
-from aoti_logs.code.name_symbols import from_order, from_symbols
+from aoti_logs.code.name_symbols import AnnouncedSizes, DescribedInputs
 from aoti_logs.code.testimony import Testimony, WrapperInputs, compile_of, proof
 from aoti_logs.parse.exported_json import graph as saved_graph
 from aoti_logs.parse.graph_head import mangled
@@ -15,136 +16,202 @@ from aoti_logs.parse.origin import input_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.code.model import InputCheck, ModelInput, Size
+    from aoti_logs.explain import Confidence
     from aoti_logs.parse.facts import Graph, Signature, SourceName, Symbol
     from aoti_logs.sources.source import Place
 
-
-def testimonies(
-    inputs: Sequence[ModelInput],
-    sizes: Sequence[Size],
-    aoti: bool,
-    graphs: Sequence[Graph],
-    signatures: Sequence[Signature],
-    symbols: Sequence[Symbol],
-    source_names: Sequence[SourceName],
-    checks: Sequence[InputCheck] = (),
-) -> list[Testimony]:
-    """Return what every witness that fits the wrapper says."""
-    wrapper = WrapperInputs(tuple(inputs), tuple(sizes), tuple(checks))
-    if not wrapper.inputs:
-        return []
-    origins = _readable(symbols, source_names)
-    programs = programs_of(graphs, signatures) if aoti else []
-    return [
-        *_from_signatures(wrapper, programs),
-        *(_from_named_graphs(wrapper, graphs, programs, origins) if aoti else ()),
-        *_from_dynamo(wrapper, graphs, origins),
-        *from_symbols(wrapper, symbols, graphs),
-        *from_order(wrapper, source_names, symbols),
-    ]
+    _Joined = tuple[dict[str, tuple[str, Place]], Confidence, Graph]
+_Compile = tuple[int, str | None]
+_Measures = list[tuple[str, ...] | None]
 
 
-def _readable(symbols: Sequence[Symbol], source_names: Sequence[SourceName]) -> dict[str, str]:
-    """Return the readable name of each name that Dynamo makes of a source, where only one is known."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for origin in {s.origin for s in source_names} | {s.origin.partition(".size()")[0] for s in symbols}:
-        known = input_of(origin)
-        if known is not None:
-            found[mangled(origin)].add(known.name)
-    return {key: next(iter(names)) for key, names in found.items() if len(names) == 1}
+class Bench:
+    """Witnesses of any model, so indexed that a wrapper only meets those that may be about it.
 
+    Each index is built when a wrapper first needs it: a trace holds thousands of compiles, and a
+    wrapper's own names most inputs.
+    """
 
-def _from_signatures(
-    wrapper: WrapperInputs, programs: Sequence[tuple[Graph | None, Signature]]
-) -> Iterator[Testimony]:
-    for graph, signature in programs:
-        users = [i for i in signature.inputs if i.kind == "USER_INPUT" and i.argument != "constant"]
-        known = {p.name: measures(p.annotation) for p in graph.placeholders} if graph else {}
-        if len(users) != len(wrapper.inputs):
-            # A printed block does not tell constants from tensors; the graph above it does.
-            users = [i for i in users if known.get(i.name) is not None]
-        if len(users) != len(wrapper.inputs):
-            continue
-        strength = proof(wrapper, [known.get(i.name) for i in users])
-        if strength is not None:
-            pairs = zip(wrapper.inputs, users, strict=True)
-            names = {i.name: (u.name, signature.place) for i, u in pairs}
-            why = "order of USER_INPUT in the signature"
-            yield Testimony(names, 0, strength, why, signature.source)
+    def __init__(
+        self,
+        graphs: Sequence[Graph],
+        signatures: Sequence[Signature],
+        symbols: Sequence[Symbol],
+        source_names: Sequence[SourceName],
+    ) -> None:
+        self._graphs = graphs
+        self._signatures = signatures
+        self._symbols = symbols
+        self._source_names = source_names
 
-
-def programs_of(
-    graphs: Sequence[Graph], signatures: Sequence[Signature]
-) -> list[tuple[Graph | None, Signature]]:
-    """Pair each signature with the graph of its program: the last one above it in the same source."""
-    pairs: list[tuple[Graph | None, Signature]] = []
-    for signature in signatures:
-        above = [
-            g
-            for g in graphs
-            if g.source is signature.source
-            and g.placeholders
-            and g.placeholders[0].place.line <= signature.place.line
+    def testimonies(self, wrapper: WrapperInputs, *, aoti: bool) -> list[Testimony]:
+        """Return what every witness that fits the wrapper says."""
+        if not wrapper.inputs:
+            return []
+        return [
+            *(self._from_signatures(wrapper) if aoti else ()),
+            *(self._from_named_graphs(wrapper) if aoti else ()),
+            *self._from_dynamo(wrapper),
+            *self._sizes.testimonies(wrapper),
+            *self._described.testimonies(wrapper),
         ]
-        own = max(above, key=lambda g: g.placeholders[0].place.line, default=None)
-        pairs.append((own or saved_graph(signature.source), signature))
-    return pairs
 
+    @cached_property
+    def _sizes(self) -> AnnouncedSizes:
+        return AnnouncedSizes(self._symbols, self._graphs)
 
-def _from_named_graphs(
-    wrapper: WrapperInputs,
-    graphs: Sequence[Graph],
-    programs: Sequence[tuple[Graph | None, Signature]],
-    origins: dict[str, str],
-) -> Iterator[Testimony]:
-    """Graphs with the user's names (exported program, before_pre_grad_graph): inputs in the same order."""
-    signatures = {id(graph): signature for graph, signature in programs}
-    for graph in graphs:
-        for listing in listings(graph, signatures.get(id(graph))):
-            if len(listing) != len(wrapper.inputs):
-                continue
-            strength = proof(wrapper, [u.measures for u in listing])
+    @cached_property
+    def _described(self) -> DescribedInputs:
+        return DescribedInputs(self._source_names, self._symbols)
+
+    @cached_property
+    def _origins(self) -> dict[str, str]:
+        """The readable name of each name that Dynamo makes of a source, where only one is known."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for origin in {s.origin for s in self._source_names} | {
+            s.origin.partition(".size()")[0] for s in self._symbols
+        }:
+            known = input_of(origin)
+            if known is not None:
+                found[mangled(origin)].add(known.name)
+        return {key: next(iter(names)) for key, names in found.items() if len(names) == 1}
+
+    @cached_property
+    def _programs(self) -> list[tuple[Graph | None, Signature]]:
+        return programs_of(self._graphs, self._signatures)
+
+    # ------------------------------------------------------------ signatures
+
+    @cached_property
+    def _signed(self) -> dict[int, list[tuple[Signature, list[str], _Measures]]]:
+        """Signatures with the names and sizes of their users' inputs, by the number of them."""
+        found: dict[int, list[tuple[Signature, list[str], _Measures]]] = defaultdict(list)
+        for graph, signature in self._programs:
+            users = [i.name for i in signature.inputs if i.kind == "USER_INPUT" and i.argument != "constant"]
+            known = {p.name: measures(p.annotation) for p in graph.placeholders} if graph else {}
+            # A printed block does not tell constants from tensors; the graph above it does.
+            tensors = [i for i in users if known.get(i) is not None]
+            for chosen in {len(tensors): tensors, len(users): users}.values():
+                found[len(chosen)].append((signature, chosen, [known.get(i) for i in chosen]))
+        return found
+
+    def _from_signatures(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
+        for signature, users, sizes in self._signed.get(len(wrapper.inputs), ()):
+            strength = proof(wrapper, sizes)
+            if strength is not None:
+                pairs = zip(wrapper.inputs, users, strict=True)
+                names = {i.name: (user, signature.place) for i, user in pairs}
+                why = "order of USER_INPUT in the signature"
+                yield Testimony(names, 0, strength, why, signature.source)
+
+    # ------------------------------------------------------------ graphs
+
+    @cached_property
+    def _listed(self) -> dict[int, list[tuple[Graph, tuple[UserInput, ...], _Measures]]]:
+        """Graphs with the user's names, by the number of inputs; of one number the first listing counts."""
+        found: dict[int, list[tuple[Graph, tuple[UserInput, ...], _Measures]]] = defaultdict(list)
+        signatures = {id(graph): signature for graph, signature in self._programs}
+        for graph in self._graphs:
+            by_count: dict[int, tuple[UserInput, ...]] = {}
+            for listing in listings(graph, signatures.get(id(graph))):
+                by_count.setdefault(len(listing), listing)
+            for count, listing in by_count.items():
+                found[count].append((graph, listing, [u.measures for u in listing]))
+        return found
+
+    def _from_named_graphs(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
+        """Graphs with the user's names (exported program, before_pre_grad_graph): inputs in the same order."""
+        for graph, listing, sizes in self._listed.get(len(wrapper.inputs), ()):
+            strength = proof(wrapper, sizes)
             if strength is not None:
                 pairs = zip(wrapper.inputs, listing, strict=True)
                 yield Testimony(
-                    {i.name: _named(u, origins) for i, u in pairs},
+                    {i.name: _named(graph, u, self._origins) for i, u in pairs},
                     1,
                     strength,
                     f"order of inputs in {graph.stage or 'a graph'}",
                     graph.source,
                     graph.compile_id,
                 )
-            break
 
+    @cached_property
+    def _of_dynamo(self) -> dict[_Compile, list[Graph]]:
+        """Dynamo's graphs by compile."""
+        found: dict[_Compile, list[Graph]] = defaultdict(list)
+        for graph in self._graphs:
+            if graph.placeholders.of_dynamo:
+                found[compile_of(graph)].append(graph)
+        return dict(found)
 
-def _named(user: UserInput, origins: dict[str, str]) -> tuple[str, Place]:
-    return origins.get(user.placeholder.name, user.name), user.placeholder.place
+    @cached_property
+    def _alike(self) -> dict[tuple[int, _Compile], list[int]]:
+        """Numbers of the graphs of one compile that share their inputs, where Dynamo's graph is at hand."""
+        found: dict[tuple[int, _Compile], list[int]] = defaultdict(list)
+        for number, graph in enumerate(self._graphs):
+            compiled = compile_of(graph)
+            if compiled in self._of_dynamo:
+                found[id(graph.placeholders), compiled].append(number)
+        return found
 
+    @cached_property
+    def _holding(self) -> dict[str, list[list[int]]]:
+        """The same by the names of their inputs."""
+        found: dict[str, list[list[int]]] = defaultdict(list)
+        for numbers in self._alike.values():
+            for name in self._graphs[numbers[0]].placeholders.by_name:
+                found[name].append(numbers)
+        return found
 
-def _from_dynamo(
-    wrapper: WrapperInputs, graphs: Sequence[Graph], origins: dict[str, str]
-) -> Iterator[Testimony]:
-    """Join the wrapper's names to an AOT graph, and its inputs to Dynamo's graph of the same compile."""
-    wanted = {i.name for i in wrapper.inputs}
-    by_compile: dict[tuple[int, str | None], list[Graph]] = defaultdict(list)
-    for graph in graphs:
-        if any(p.name.startswith(("L_", "G_")) for p in graph.placeholders):
-            by_compile[compile_of(graph)].append(graph)
-    for graph in graphs:
-        by_name = {p.name: p for p in graph.placeholders}
+    def _from_dynamo(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
+        """Join the wrapper's names to an AOT graph, and its inputs to Dynamo's graph of the same compile."""
+        wanted = {i.name for i in wrapper.inputs}
+        told: dict[int, _Joined] = {}
+        for numbers in min((self._holding.get(name, []) for name in wanted), key=len):
+            found = self._joined(wrapper, wanted, self._graphs[numbers[0]])
+            if found is not None:
+                told.update(dict.fromkeys(numbers, found))
+        for number, (names, strength, dynamo) in sorted(told.items(), key=lambda t: t[0]):
+            stage = self._graphs[number].stage
+            why = f"{stage or 'AOT graph'} and {dynamo.stage or 'Dynamo graph'}, input by input"
+            yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id)
+
+    def _joined(self, wrapper: WrapperInputs, wanted: set[str], graph: Graph) -> _Joined | None:
+        by_name = graph.placeholders.by_name
         if not wanted <= by_name.keys():
-            continue
-        shapes = [measures(by_name[i.name].annotation) for i in wrapper.inputs]
-        strength = proof(wrapper, shapes)
+            return None
+        strength = proof(wrapper, [measures(by_name[i.name].annotation) for i in wrapper.inputs])
         if strength is None:
-            continue
-        for dynamo in by_compile.get(compile_of(graph), ()):
-            names = _through(graph, dynamo, wanted, origins)
+            return None
+        for dynamo in self._of_dynamo[compile_of(graph)]:
+            names = _through(graph, dynamo, wanted, self._origins)
             if names:
-                why = f"{graph.stage or 'AOT graph'} and {dynamo.stage or 'Dynamo graph'}, input by input"
-                yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id)
-                break
+                return names, strength, dynamo
+        return None
+
+
+def programs_of(
+    graphs: Sequence[Graph], signatures: Sequence[Signature]
+) -> list[tuple[Graph | None, Signature]]:
+    """Pair each signature with the graph of its program: the last one above it in the same source."""
+    signed = {id(signature.source) for signature in signatures}
+    printed: dict[int, list[Graph]] = defaultdict(list)
+    for graph in graphs if signed else ():
+        if graph.placeholders and id(graph.source) in signed:
+            printed[id(graph.source)].append(graph)
+    pairs: list[tuple[Graph | None, Signature]] = []
+    for signature in signatures:
+        above = [
+            g
+            for g in printed.get(id(signature.source), ())
+            if g.place_of(g.placeholders[0]).line <= signature.place.line
+        ]
+        own = max(above, key=lambda g: g.place_of(g.placeholders[0]).line, default=None)
+        pairs.append((own or saved_graph(signature.source), signature))
+    return pairs
+
+
+def _named(graph: Graph, user: UserInput, origins: dict[str, str]) -> tuple[str, Place]:
+    return origins.get(user.placeholder.name, user.name), graph.place_of(user.placeholder)
 
 
 def _through(
@@ -171,7 +238,7 @@ def _through(
             and user is not None
             and (theirs[at].user_name or not is_scalar(theirs[at]))
         ):
-            names[placeholder.name] = _named(user, origins)
+            names[placeholder.name] = _named(dynamo, user, origins)
     return names
 
 

@@ -15,6 +15,10 @@ SAME_RUN = 1000
 """At least this near: the evidence stands in the same trace or log as a copy of the wrapper."""
 
 
+Compile = tuple[str, str | None]
+"""The trace or log that holds a record, and its compile id."""
+
+
 class Witness(Protocol):
     """Evidence that knows where it stands."""
 
@@ -46,10 +50,15 @@ def nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> 
     return best
 
 
-def compile_of_copy(copy: str) -> tuple[str, str | None]:
+def compile_of_copy(copy: str) -> Compile:
     """Return the file and the compile id in the name of a copy (`trace.log#output_code[0/0]`)."""
     name, _, label = copy.partition("#")
     return name, label.partition("[")[2].partition("]")[0] or None
+
+
+def compile_of_witness(witness: Source, compile_id: str | None) -> Compile:
+    """Return the compile that evidence is about; `compile_of_copy` gives the same for a wrapper's text."""
+    return (witness.parent or witness).name, compile_id
 
 
 def belongs(witness: Source, copies: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aoti_logs.code.case_parts import Indexed, IndexSource
+    from aoti_logs.code.graph_shelf import GraphShelf
     from aoti_logs.code.model import Launch
     from aoti_logs.parse.facts import Graph, GraphNode, KernelOrigin
     from aoti_logs.sources.source import Place
@@ -45,7 +46,7 @@ def python_lines(
     launch: Launch | None,
     kernel: str,
     access: tuple[Sequence[IndexSource], Sequence[Indexed]],
-    evidence: tuple[Iterable[KernelOrigin], Iterable[Graph]],
+    evidence: tuple[Iterable[KernelOrigin], GraphShelf],
     copies: Sequence[str],
 ) -> tuple[PythonLine, ...]:
     """Return the lines that the failing access can come from, best first.
@@ -82,9 +83,9 @@ def python_lines(
 
 
 def _nearest_nodes(
-    graphs: Iterable[Graph], access: tuple[Sequence[IndexSource], Sequence[Indexed]], copies: Sequence[str]
+    graphs: GraphShelf, access: tuple[Sequence[IndexSource], Sequence[Indexed]], copies: Sequence[str]
 ) -> tuple[list[GraphNode], Confidence]:
-    for group, own in by_nearness(graphs, copies):
+    for group, own in graphs.by_nearness(copies):
         nodes, fit = _nodes(group, *access)
         if nodes:
             return nodes, fit if own else weakest(fit, Confidence.LIKELY)

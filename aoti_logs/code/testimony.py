@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.graph_inputs import agrees
+from aoti_logs.code.graph_inputs import Compared, agrees
 from aoti_logs.explain import Confidence
 
 if TYPE_CHECKING:
@@ -39,15 +40,20 @@ class WrapperInputs:
     sizes: tuple[Size, ...]
     checks: tuple[InputCheck, ...]
 
-    @property
+    @cached_property
     def tensors(self) -> tuple[ModelInput, ...]:
         """Inputs that are tensors."""
         return tuple(i for i in self.inputs if not i.scalar)
 
-    @property
-    def symbols(self) -> set[str]:
+    @cached_property
+    def symbols(self) -> frozenset[str]:
         """Backed size symbols."""
-        return {s.symbol for s in self.sizes if _BACKED.fullmatch(s.symbol)}
+        return frozenset(s.symbol for s in self.sizes if _BACKED.fullmatch(s.symbol))
+
+    @cached_property
+    def compared(self) -> Compared:
+        """The sizes that a witness must not contradict."""
+        return Compared.of(self.inputs, self.sizes, self.checks)
 
 
 def proof(wrapper: WrapperInputs, shapes: Sequence[tuple[str, ...] | None]) -> Confidence | None:
@@ -56,7 +62,7 @@ def proof(wrapper: WrapperInputs, shapes: Sequence[tuple[str, ...] | None]) -> C
     A wrapper with size symbols needs one of them on the witness's side: equal counts alone would let
     any model speak. Without symbols the count, and static sizes that do not differ, are all there is.
     """
-    agreed = agrees(shapes, wrapper.inputs, wrapper.sizes, wrapper.checks)
+    agreed = agrees(shapes, wrapper.compared)
     if agreed is False or (agreed is None and wrapper.symbols):
         return None
     return Confidence.PROVEN if agreed else Confidence.LIKELY

@@ -3,99 +3,104 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.input_names import input_names
-from aoti_logs.code.nearness import compile_of_copy
+from aoti_logs.code.input_names import decide
+from aoti_logs.code.name_witness import Bench
+from aoti_logs.code.nearness import compile_of_copy, compile_of_witness
+from aoti_logs.code.testimony import WrapperInputs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from aoti_logs.code.codebase import Wrapper
+    from aoti_logs.code.graph_shelf import GraphShelf
     from aoti_logs.code.input_names import InputName
-    from aoti_logs.code.nearness import Witness
-    from aoti_logs.parse.facts import Graph, Signature, SourceName, Symbol
+    from aoti_logs.code.nearness import Compile
+    from aoti_logs.parse.facts import Signature, SourceName, Symbol
 
-_Compile = tuple[str, str | None]
-"""The trace or log that holds a record, and its compile id."""
-
-
-@dataclass
-class _Told:
-    graphs: list[Graph] = field(default_factory=list)
-    symbols: list[Symbol] = field(default_factory=list)
-    source_names: list[SourceName] = field(default_factory=list)
+_Compiles = tuple["Compile", ...]
 
 
-@dataclass(frozen=True)
 class Witnesses:
     """Graphs, signatures, announced symbols and described sources, of any model."""
 
-    graphs: Sequence[Graph]
-    signatures: Sequence[Signature]
-    symbols: Sequence[Symbol]
-    source_names: Sequence[SourceName]
+    def __init__(
+        self,
+        graphs: GraphShelf,
+        signatures: Sequence[Signature],
+        symbols: Sequence[Symbol],
+        source_names: Sequence[SourceName],
+    ) -> None:
+        self._graphs = graphs
+        self._every_signature = signatures
+        self._every_symbol = symbols
+        self._every_source_name = source_names
+        self._last: tuple[_Compiles, Bench] | None = None
+        self._known: dict[Hashable, dict[str, InputName]] = {}
 
     def names(self, wrapper: Wrapper, copies: Sequence[str]) -> dict[str, InputName]:
         """Return the user's names of a wrapper's inputs.
 
         What its own compile recorded goes first in any case (`input_names`), so where that names
         every input the rest is not asked: a trace holds thousands of compiles, each with graphs.
+        Wrappers that say the same and lie in the same places are asked about once.
         """
-        names = self._of_compile(copies)._ask(wrapper, copies)
-        if any(i.name not in names for i in wrapper.inputs):
-            names = self._ask(wrapper, copies)
-        return names
-
-    def _ask(self, wrapper: Wrapper, copies: Sequence[str]) -> dict[str, InputName]:
-        return input_names(
-            wrapper.inputs,
-            wrapper.sizes,
-            wrapper.flavour,
-            graphs=self.graphs,
-            signatures=self.signatures,
-            symbols=self.symbols,
-            source_names=self.source_names,
-            copies=copies,
-            checks=wrapper.checks,
-        )
+        about = WrapperInputs(tuple(wrapper.inputs), tuple(wrapper.sizes), tuple(wrapper.checks))
+        key = (about, wrapper.flavour, frozenset(map(_standing, copies)))
+        if key not in self._known:
+            names = decide(about, wrapper.flavour, self._of_compiles(_labels(copies)), copies)
+            if any(i.name not in names for i in wrapper.inputs):
+                names = decide(about, wrapper.flavour, self.everything, copies)
+            self._known[key] = names
+        return self._known[key]
 
     @cached_property
-    def _compiles(self) -> dict[_Compile, _Told]:
-        found: dict[_Compile, _Told] = defaultdict(_Told)
-        for graph in self.graphs:
-            found[_compile(graph, graph.compile_id)].graphs.append(graph)
-        for symbol in self.symbols:
-            found[_compile(symbol, symbol.compile_id)].symbols.append(symbol)
-        for name in self.source_names:
-            found[_compile(name, name.compile_id)].source_names.append(name)
-        return dict(found)
+    def everything(self) -> Bench:
+        """All witnesses."""
+        return Bench(self._graphs.all, self._every_signature, self._every_symbol, self._every_source_name)
+
+    def _of_compiles(self, compiles: _Compiles) -> Bench:
+        if self._last is None or self._last[0] != compiles:
+            graphs = self._graphs.of_compiles(compiles)
+            sources = dict.fromkeys(g.source.name for g in graphs)
+            signatures = [s for name in sources for s in self._signatures.get(name, ())]
+            symbols = [s for c in compiles for s in self._symbols.get(c, ())]
+            names = [n for c in compiles for n in self._source_names.get(c, ())]
+            self._last = compiles, Bench(graphs, signatures, symbols, names)
+        return self._last[1]
 
     @cached_property
     def _signatures(self) -> dict[str, list[Signature]]:
         found: dict[str, list[Signature]] = defaultdict(list)
-        for signature in self.signatures:
+        for signature in self._every_signature:
             found[signature.source.name].append(signature)
         return dict(found)
 
-    def _of_compile(self, copies: Sequence[str]) -> Witnesses:
-        told = [self._compiles[key] for key in _labels(copies) if key in self._compiles]
-        graphs = [g for t in told for g in t.graphs]
-        sources = dict.fromkeys(g.source.name for g in graphs)
-        return Witnesses(
-            graphs,
-            [s for name in sources for s in self._signatures.get(name, ())],
-            [s for t in told for s in t.symbols],
-            [n for t in told for n in t.source_names],
-        )
+    @cached_property
+    def _symbols(self) -> dict[Compile, list[Symbol]]:
+        found: dict[Compile, list[Symbol]] = defaultdict(list)
+        for symbol in self._every_symbol:
+            found[compile_of_witness(symbol.source, symbol.compile_id)].append(symbol)
+        return dict(found)
+
+    @cached_property
+    def _source_names(self) -> dict[Compile, list[SourceName]]:
+        found: dict[Compile, list[SourceName]] = defaultdict(list)
+        for name in self._every_source_name:
+            found[compile_of_witness(name.source, name.compile_id)].append(name)
+        return dict(found)
 
 
-def _compile(witness: Witness, compile_id: str | None) -> _Compile:
-    return (witness.source.parent or witness.source).name, compile_id
-
-
-def _labels(copies: Sequence[str]) -> list[_Compile]:
+def _labels(copies: Sequence[str]) -> _Compiles:
     """Return the compiles that copies of a text are labelled with (`trace.log#output_code[0/0]`)."""
-    return list(dict.fromkeys(compile_of_copy(copy) for copy in copies if "#" in copy))
+    return tuple(dict.fromkeys(compile_of_copy(copy) for copy in copies if "#" in copy))
+
+
+def _standing(copy: str) -> Compile:
+    """Return all of a copy's name that nearness looks at: its trace and compile, or its folders."""
+    if "#" in copy:
+        return compile_of_copy(copy)
+    end = max(copy.rfind("/"), copy.rfind("!")) + 1
+    return copy[:end], ""

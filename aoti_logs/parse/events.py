@@ -137,6 +137,8 @@ class ErrorForm(StrEnum):
     """`Aborted (core dumped)`, `Fatal Python error: ...`, gdb's `received signal`."""
     WARNING = "warning"
     """A warning that explains something (`[WARNING] ...`, glog W lines)."""
+    COMPILER = "compiler"
+    """What a C++ compiler wrote itself, `FILE.cpp:12:3: error: TEXT` and the lines below it."""
     SHIM = "shim"
     """`CALL(...) API call failed at FILE, line N` and glog/c10 `Exception in aoti_torch: ...`."""
 
@@ -233,9 +235,10 @@ class LogLine:
 @dataclass(frozen=True)
 class Note:
     """A line that tells something about the run itself: the command that started it and the
-    environment given there (`$ A=1 python serve.py`), an exit code, a shape printed by the caller.
+    environment given there (`$ A=1 python serve.py`), an exit code, a shape printed by the caller, an issue
+    of a draft export.
 
-    `kind` is `command`, `exit` or `shapes`; `facts` are plain (key, value) pairs.
+    `kind` is `command`, `exit`, `shapes` or `draft_export`; `facts` are plain (key, value) pairs.
     """
 
     kind: str

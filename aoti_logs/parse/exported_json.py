@@ -6,10 +6,19 @@ Format: torch/_export/serde/schema.py. Only names, ranges and stacks are read.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.facts import Graph, GraphNode, Placeholder, Range, Signature, SignatureInput
+from aoti_logs.parse.facts import (
+    Graph,
+    GraphBody,
+    GraphNode,
+    Placeholder,
+    Placeholders,
+    Range,
+    Signature,
+    SignatureInput,
+)
 from aoti_logs.parse.stack_text import frames_of_stack, user_frame
 from aoti_logs.parse.text import json_object, limit
 
@@ -55,18 +64,22 @@ def graph(source: Source) -> Graph | None:
     inputs = _at(program, "graph_module", "graph", "inputs")
     if not isinstance(nodes, list) or not isinstance(inputs, list):
         return None
-    place = _place(source)
     told = signature(source)
     users = set(told.user_inputs) if told else set()
     targets = {i.name: i.target for i in told.inputs} if told else {}
     placeholders = [
         Placeholder(
-            name, _annotation(program, name), place, user_name=name if name in users else targets.get(name)
+            name, _annotation(program, name), 0, user_name=name if name in users else targets.get(name)
         )
         for i in inputs
         if (name := _name(i))
     ]
-    return Graph("exported_program", tuple(placeholders), tuple(_nodes(nodes, source)), source)
+    body = partial(_body, nodes, source)
+    return Graph("exported_program", Placeholders(placeholders), 1, body, source)
+
+
+def _body(nodes: list[Any], source: Source) -> GraphBody:
+    return GraphBody(tuple(_nodes(nodes, source)))
 
 
 _SYMBOL = re.compile(r"Symbol\('(\w+)'[^()]*\)")

@@ -6,10 +6,13 @@ or a printed ExportedProgram; each carries the place that says it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aoti_logs.sources.source import Place, Source
 
 
@@ -38,6 +41,10 @@ class Symbol:
     duck: bool = False
     """True for "duck sized": an older symbol with the same example value stands for this size too;
     `hint`, `lower` and `upper` are then unknown."""
+    range: tuple[str, ...] = ()
+    """Both limits as printed (`2`, `int_oo`); empty where none are."""
+    compile: str | None = None
+    """Readable id of the compile: without attempt, `aoti/0` for AOTInductor's first."""
 
 
 @dataclass(frozen=True)
@@ -78,19 +85,33 @@ class Signature:
         return tuple(i.name for i in self.inputs if i.kind == "USER_INPUT")
 
 
-@dataclass(frozen=True)
-class Placeholder:
+class Placeholder(NamedTuple):
     """A graph input: `name`, its annotation (`i64[s95][1]cpu`, `Sym(s70)`) and what it stands for.
 
+    `line` counts from 0 at the line where the graph begins; `Graph.place_of` gives the place.
     `aot_index` is the number in `PlainAOTInput(idx=N)`, `user_name` the name a user gave where the
     graph itself tells it (`L_table_` is `table` through its comment, an export graph uses it).
     """
 
     name: str
     annotation: str | None
-    place: Place
+    line: int
     aot_index: int | None = None
     user_name: str | None = None
+
+
+class Placeholders(tuple[Placeholder, ...]):
+    """The inputs of a graph in order; graphs with the same head share them."""
+
+    @cached_property
+    def by_name(self) -> dict[str, Placeholder]:
+        """The same by name."""
+        return {p.name: p for p in self}
+
+    @cached_property
+    def of_dynamo(self) -> bool:
+        """Whether Dynamo named some of them after their sources (`L_x_`)."""
+        return any(p.name.startswith(("L_", "G_")) for p in self)
 
 
 @dataclass(frozen=True)
@@ -109,18 +130,47 @@ class GraphNode:
 
 
 @dataclass(frozen=True)
+class GraphBody:
+    """What the statements of a graph say."""
+
+    nodes: tuple[GraphNode, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Graph:
     """An FX graph printed as Python. `stage` is the trace's name for it (`aot_inference_graph`,
     `before_pre_grad_graph`, `dynamo_output_graph`, `inductor_post_grad_graph`, `exported_program`).
+
+    Its inputs are read at once, its statements (`read_body`) when first asked for: a trace holds
+    thousands of graphs, and few questions go beyond their inputs. `first_line` is the line of its
+    `def forward`, in `source`.
     """
 
     stage: str
-    placeholders: tuple[Placeholder, ...]
-    nodes: tuple[GraphNode, ...]
+    placeholders: Placeholders
+    first_line: int
+    read_body: Callable[[], GraphBody] = field(repr=False, compare=False)
     source: Source
-    attributes: tuple[tuple[str, str], ...] = ()
-    """(node name, module path) of `tok_weight = self.tok.weight` lines."""
     compile_id: str | None = None
+
+    def place_of(self, placeholder: Placeholder) -> Place:
+        """Return where an input of the graph stands."""
+        return self.source.place(self.first_line + placeholder.line)
+
+    @cached_property
+    def _body(self) -> GraphBody:
+        return self.read_body()
+
+    @property
+    def nodes(self) -> tuple[GraphNode, ...]:
+        """Its nodes, inputs and attributes of modules left out."""
+        return self._body.nodes
+
+    @property
+    def attributes(self) -> tuple[tuple[str, str], ...]:
+        """(node name, module path) of `tok_weight = self.tok.weight` lines."""
+        return self._body.attributes
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 _FALLBACK = re.compile(r'(\w+)\s*:\s*"([^"\n]*)"')
 _MACHINE_MADE = re.compile(r"(?:arg|primals_|tangents_|fwd_rng_|bwd_rng_)\d+(?:_\d+)?|(?:s|u|zf|zuf)\d+")
 _DYNAMO_SOURCE = re.compile(r"[LG]_(?P<path>\w+?)_*")
+_START = "def forward("
+_PART = re.compile(
+    r'[ \t\r\n\f]*(?:(?P<name>[A-Za-z_]\w*)(?:[ ]*:[ ]*(?:"(?P<annotation>[^"\\\n]*)"'
+    r"|(?P<type>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?=[ ]*[,)])))?"
+    r"|(?P<sep>,)|(?P<comment>#[^\n]*)|(?P<end>\)[ ]*:[ \t\r\n\f]*\Z))"
+)
 _LONGEST = 4 << 20
 _DIGITS = 10
 
@@ -34,10 +40,42 @@ class Parameter:
 
 
 def read_head(text: str) -> tuple[Parameter, ...]:
-    """Read `def forward(self, ...):`, one or many lines, by `grammars/graph.lark`; without `self`.
+    """Read `def forward(self, ...):`, one or many lines; without `self`.
 
     A head that was cut or damaged gives the parameters that can still be told.
     """
+    parameters = _plain_head(text)
+    return read_any_head(text) if parameters is None else parameters
+
+
+def _plain_head(text: str) -> tuple[Parameter, ...] | None:
+    """Read a head of names, annotations in quotes or plain names of types, and comments; None for any other.
+
+    A head has thousands of parameters, a trace thousands of heads: nearly all are of this form.
+    """
+    if not text.startswith(_START) or not text.isascii() or len(text) > _LONGEST:
+        return None
+    parameters: list[Parameter] = []
+    line, counted, at = 1, 0, len(_START)
+    while (found := _PART.match(text, at)) is not None:
+        at = found.end()
+        match found.lastgroup:
+            case "name" | "annotation" | "type":
+                start = found.start("name")
+                line += text.count("\n", counted, start)
+                counted = start
+                parameters.append(Parameter(found["name"], found["type"] or found["annotation"], line))
+            case "comment" if parameters:
+                last = parameters[-1]
+                comment = found["comment"].lstrip("# ").rstrip()
+                parameters[-1] = Parameter(last.name, last.annotation, last.line, comment)
+            case "end":
+                return tuple(p for p in parameters if p.name != "self")
+    return None
+
+
+def read_any_head(text: str) -> tuple[Parameter, ...]:
+    """Read a head of any form by `grammars/graph.lark`."""
     from lark.exceptions import LarkError
 
     from aoti_logs._grammar import parser
@@ -104,6 +142,7 @@ def described_input(descriptor: str) -> tuple[int | None, str | None]:
     return None, None
 
 
+@lru_cache(maxsize=4096)
 def user_name(name: str) -> str | None:
     """Return the name behind a name of Dynamo (`L_table_` is `table`), None for other names.
 
@@ -126,11 +165,13 @@ def user_name(name: str) -> str | None:
     return path
 
 
+@lru_cache(maxsize=4096)
 def machine_made(name: str) -> bool:
     """Tell names that AOTAutograd makes (`arg0_1`, `primals_2`, `s70`): no user gave them."""
     return _MACHINE_MADE.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=4096)
 def lifted(name: str) -> bool:
     """Tell a name that torch.export may have made for a parameter, buffer or constant (`p_emb_weight`)."""
     return re.match(r"(?:p|b|c|obj)_\w|token(?:_\d+)?$", name) is not None

@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse import crash, error, note, printer, stack, torch_logs, traceback
+from aoti_logs.parse import (
+    crash,
+    draft_export,
+    error,
+    failure_line,
+    note,
+    printer,
+    stack,
+    torch_logs,
+    traceback,
+)
 from aoti_logs.parse.announce import Announcer
 from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
@@ -32,6 +42,8 @@ _WORDS = (
     *error.WORDS,
     *crash.WORDS,
     *stack.WORDS,
+    *failure_line.WORDS,
+    *draft_export.WORDS,
 )
 
 
@@ -54,7 +66,10 @@ def read_log(source: Source) -> LogEvents:
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
+        failure_line.read_compiler,
         traceback.read_exception,
+        failure_line.read_failure_line,
+        draft_export.read_draft_report,
         _read_stack_alone,
     )
     announcer = Announcer(log.data, _WORDS)

@@ -31,6 +31,7 @@ _OTHER = re.compile(
     r"\$ |===|---|Aborted|Segmentation fault|\S+: line \d+: +\d+ |\[\d+\][+-]? +\d+ |Fatal Python error|\[[WEIF]\d{3,4} |[VIWEC]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR):)"
 )
 _LONGEST = 400  # lines of one message
+_LONGEST_COMPILE = 20_000  # with the output of a compiler in it
 
 _CUDA = {
     "device-side assert triggered": "cudaErrorAssert",
@@ -94,7 +95,8 @@ def read_message(
     blanks: list[Line] = []
     now = log.after(line)
     hinted = text.startswith("input_handles[")
-    while now is not None and len(message.lines) < _LONGEST:
+    longest = _LONGEST_COMPILE if "C++ compile error" in text else _LONGEST
+    while now is not None and len(message.lines) < longest:
         own: list[Line] = [now]
         body = now.text
         if not body.strip():

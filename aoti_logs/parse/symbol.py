@@ -32,6 +32,7 @@ class SymbolLine:
     upper: int | None
     user_frame: str | None
     duck: bool
+    range: tuple[str, ...] = ()
 
 
 def symbol_from_envelope(
@@ -40,6 +41,7 @@ def symbol_from_envelope(
     source: Source,
     compile_id: str | None = None,
     strings: Mapping[int, str] | None = None,
+    compile_: str | None = None,
 ) -> Symbol | None:
     """Read a `create_symbol` or `create_unbacked_symbol` record of TORCH_TRACE (torch 2.6+).
 
@@ -49,6 +51,7 @@ def symbol_from_envelope(
         source: the trace.
         compile_id: the record's compile id, None for AOTInductor.
         strings: the trace's string table, to name the files of stack frames.
+        compile_: readable id of the compile.
     """
     unbacked = "create_symbol" not in envelope
     record = envelope.get("create_unbacked_symbol" if unbacked else "create_symbol")
@@ -65,10 +68,12 @@ def symbol_from_envelope(
             upper=upper,
             user_frame=_innermost(record.get("user_stack"), strings or {}),
             duck=False,
+            range=(found[1], found[2]) if found else (),
         ),
         place,
         source,
         compile_id,
+        compile_,
     )
 
 
@@ -95,7 +100,9 @@ def symbols_in_messages(messages: Iterable[LogLine]) -> list[Symbol]:
             if line is not None and message.lines:
                 source = message.span.source
                 number = message.lines[min(index, len(message.lines) - 1)]
-                symbols.append(_symbol(line, source.place(number), source, message.compile_id))
+                own = message.compile_id
+                compile_ = None if own is None else own.partition("_")[0]
+                symbols.append(_symbol(line, source.place(number), source, own, compile_))
     return symbols
 
 
@@ -116,11 +123,12 @@ def read_symbol_line(text: str) -> SymbolLine | None:
         tree = parser("create_symbol").parse(text[:_LONGEST].rstrip("\r\n"))
     except LarkError:
         return None
-    origin, hint, lower, upper, frame = "", None, None, None, None
+    origin, hint, frame = "", None, None
+    limits: tuple[str, ...] = ()
     symbol = ""
     for part in tree.iter_subtrees():
         if part.data == "range":
-            lower, upper = (limit(str(t)) for t in part.children)
+            limits = tuple(str(t) for t in part.children)
         elif part is not tree:
             frame = next((str(t) for t in part.children if getattr(t, "type", "") == "PLAIN_FRAME"), frame)
     for child in tree.children:
@@ -131,10 +139,13 @@ def read_symbol_line(text: str) -> SymbolLine | None:
                 hint = _integer(str(child))
             case "ORIGIN" | "BARE_ORIGIN" | "DUCK_ORIGIN":
                 origin = str(child)
-    return SymbolLine(symbol, origin, hint, lower, upper, frame, tree.data == "duck")
+    lower, upper = (limit(text) for text in limits) if limits else (None, None)
+    return SymbolLine(symbol, origin, hint, lower, upper, frame, tree.data == "duck", limits)
 
 
-def _symbol(line: SymbolLine, place: Place, source: Source, compile_id: str | None) -> Symbol:
+def _symbol(
+    line: SymbolLine, place: Place, source: Source, compile_id: str | None, compile_: str | None
+) -> Symbol:
     found = input_of(line.origin)
     return Symbol(
         symbol=line.symbol,
@@ -150,6 +161,8 @@ def _symbol(line: SymbolLine, place: Place, source: Source, compile_id: str | No
         user_frame=line.user_frame,
         compile_id=compile_id,
         duck=line.duck,
+        range=line.range,
+        compile=compile_,
     )
 
 

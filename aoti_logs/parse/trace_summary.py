@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aoti_logs.records.catalogue import is_known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from aoti_logs.records.trace import TraceIndex, TraceRecord
+
+
+_FILE_ID = re.compile(rb'"filename": ?(-?\d{1,18})\b')
 
 
 @dataclass
@@ -37,39 +41,39 @@ class Summary:
 
 def summary(trace: TraceIndex) -> Summary:
     """Count what a trace holds; reads and hashes all of it."""
-    ranks: dict[int, None] = {}
-    compiles: dict[str, None] = {}
-    trace_ids: dict[str, None] = {}
-    out = Summary(pids=list(trace.processes))
+    checks, ids = trace.checks, trace.context.ids
+    strings = sum(n for key, n in trace.counts().items() if key == "str")
+    out = Summary(pids=list(trace.processes), n_strings=strings)
+    out.n_payloads = sum(c.length is not None or r.has_payload for r, c in zip(trace, checks, strict=True))
+    out.n_changed = sum(check.intact is False for check in checks)
+    out.n_damaged = sum(check.problem is not None for check in checks)
+    out.n_with_rank = sum(i.rank is not None for i in ids)
+    distinct = dict.fromkeys(ids)
+    out.ranks = list(dict.fromkeys(i.rank for i in distinct if i.rank is not None))
+    out.trace_ids = list(dict.fromkeys(i.trace_id for i in distinct if i.trace_id is not None))
+    out.compile_ids = list(_compiles(trace))
     dangling: dict[int, int] = {}
-    for record in trace:
-        check = record.check()
-        out.n_payloads += check.length is not None
-        out.n_changed += check.intact is False
-        out.n_damaged += check.problem is not None
-        rank = record.rank
-        if rank is not None:
-            out.n_with_rank += 1
-            ranks[rank] = None
-        own = record.compile_id
-        if own is not None:
-            trace_ids[own] = None
-        if record.name == "str":
-            out.n_strings += 1
-        elif (compile_id := record.compile) is not None:
-            compiles[compile_id] = None
+    for record in trace.with_stacks():
         for number in _undefined(record):
             dangling[number] = dangling.get(number, 0) + 1
-    out.ranks, out.compile_ids, out.trace_ids = list(ranks), list(compiles), list(trace_ids)
     out.unknown_entries = list(dict.fromkeys(name for name, _ in trace.columns.keys if not is_known(name)))
     out.n_artifact_names = sum(name == "artifact" and own is not None for name, own in trace.columns.keys)
-    defined = trace.string_definitions
+    defined = trace.string_definitions.of_all
     out.string_ids = [min(defined), max(defined)] if defined else []
     out.dangling, out.n_dangling = sorted(dangling), sum(dangling.values())
     if dangling and trace.parent is not None:
         out.strings_from = trace.parent.source.name
     out.torch_version = version(trace)
     return out
+
+
+def _compiles(trace: TraceIndex) -> dict[str, None]:
+    """Return the readable ids in order of the first record of each."""
+    first = {f"aoti/{n}": stretch[0] for n, stretch in enumerate(trace.aot_compiles.stretches)}
+    for number, ids in enumerate(trace.context.ids):
+        if ids.compile_id is not None and ids.compile_id not in first:
+            first[ids.compile_id] = number
+    return dict.fromkeys(sorted(first, key=first.__getitem__))
 
 
 def version(trace: TraceIndex) -> str | None:
@@ -83,18 +87,9 @@ def version(trace: TraceIndex) -> str | None:
 
 
 def _undefined(record: TraceRecord) -> Iterator[int]:
-    defined = record.index.string_definitions
-    for frame in stack_frames(record.envelope, record.metadata):
-        number = frame.get("filename")
-        if isinstance(number, int) and not isinstance(number, bool) and number not in defined:
+    """Yield the ids of files in the record's frames that its file does not define."""
+    defined = record.index.string_definitions.of_all
+    for digits in _FILE_ID.findall(record.raw_envelope):
+        number = int(digits)
+        if number not in defined:
             yield number
-
-
-def stack_frames(envelope: Mapping[str, Any], metadata: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the frames of every stack in a record's envelope, those of its metadata first."""
-    holders = (metadata, envelope) if isinstance(metadata, dict) else (envelope,)
-    for holder in holders:
-        for key in ("user_stack", "stack"):
-            stack = holder.get(key)
-            if isinstance(stack, list):
-                yield from (frame for frame in stack if isinstance(frame, dict))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _STACKS = frozenset({"user_stack", "stack"})
 _GUARD = _STACKS | {"expr", "prefix", "expr_node_id", "symbol_to_sources", "frame_locals"}
 
-_FIELDS: dict[str, frozenset[str] | None] = {
+FIELDS: dict[str, frozenset[str] | None] = {
     "str": None,
     "chromium_event": frozenset(),
     "dynamo_start": frozenset({"stack"}),
@@ -61,19 +61,21 @@ _FIELDS: dict[str, frozenset[str] | None] = {
     "missing_fake_kernel": _STACKS | {"op"},
     "mismatched_fake_kernel": _STACKS | {"op", "reason"},
 }
+"""Fields of the metadata of each entry; None where any may be there."""
+
 # Saved-tensor hooks make such a name at run time (`torch/_functorch/_aot_autograd/graph_compile.py`).
 _MADE = re.compile(r"aot_(?:forward|backward)_graph_pre_(?:assert_)?saved_tensors_hooks")
 
 
 def is_known(entry: str) -> bool:
     """Tell whether torch writes entries of this name."""
-    return entry in _FIELDS or _MADE.fullmatch(entry) is not None
+    return entry in FIELDS or _MADE.fullmatch(entry) is not None
 
 
 def unknown_fields(entry: str, envelope: Mapping[str, Any]) -> list[str]:
     """Return what an envelope holds that torch does not write: `KEY` beside the entry, `ENTRY.FIELD` in it."""
     found = [name for name in entry_names(envelope) if name != entry]
-    fields, value = _FIELDS.get(entry), envelope.get(entry)
+    fields, value = FIELDS.get(entry), envelope.get(entry)
     if fields is not None and isinstance(value, dict) and not value.keys() <= fields:
         found += [f"{entry}.{field}" for field in value if field not in fields]
     return found

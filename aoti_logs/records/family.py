@@ -21,7 +21,7 @@ def parent_of(child: TraceIndex, others: Iterable[TraceIndex]) -> TraceIndex | N
     It lies in the same folder, or is of the same process; it begins earlier, is of no other rank, and defines
     the ids that the child lacks. Several such traces are one answer only where they define them alike.
     """
-    own = child.string_definitions
+    own = child.string_definitions.of_all
     lacking = min(own, default=None)
     if lacking == 0 or not len(child) or child.columns.start[0] != 0:
         return None
@@ -35,7 +35,7 @@ def parent_of(child: TraceIndex, others: Iterable[TraceIndex]) -> TraceIndex | N
 
 
 def _fits(child: TraceIndex, other: TraceIndex) -> bool:
-    if not len(other) or 0 not in other.string_definitions:
+    if not len(other) or 0 not in other.string_definitions.of_all:
         return False
     ranks = {child.source.rank, other.source.rank} - {None}
     if len(ranks) > 1 or other[0].time > child[0].time:

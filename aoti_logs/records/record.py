@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.records import envelope as _envelope
@@ -12,11 +10,12 @@ from aoti_logs.records.strings import Strings
 from aoti_logs.sources.source import Place, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aoti_logs.records.trace import TraceIndex
 
 
-@dataclass(frozen=True)
-class StackFrame:
+class StackFrame(NamedTuple):
     """A Python frame of a record; `file` is None where the file's name was never recorded."""
 
     file: str | None
@@ -47,6 +46,7 @@ class TraceRecord:
     def __init__(self, index: TraceIndex, number: int) -> None:
         self.index = index
         self.number = number
+        self._value: tuple[dict[str, Any], str | None] | None = None
 
     def __repr__(self) -> str:
         """Return its key and line."""
@@ -99,7 +99,19 @@ class TraceRecord:
     @property
     def line(self) -> int:
         """Line number (from 1) of its prefix."""
+        context = self.index.known_context
+        if context is not None:
+            return context.lines[self.number]
         return self.index.source.line_at(self.index.columns.start[self.number])
+
+    @property
+    def where(self) -> tuple[str, int]:
+        """File and line of its prefix: those of `place`."""
+        source = self.index.source
+        if source.parent_lines is None:
+            return source.name, self.line
+        place = self.place
+        return place.source, place.line
 
     @property
     def place(self) -> Place:
@@ -108,7 +120,7 @@ class TraceRecord:
 
     # ------------------------------------------------------------ prefix
 
-    @cached_property
+    @property
     def _prefix(self) -> tuple[str, str, int, str, int]:
         columns = self.index.columns
         raw = bytes(self.index.source.data[columns.start[self.number] : columns.env[self.number]])
@@ -127,29 +139,38 @@ class TraceRecord:
     @property
     def process(self) -> int:
         """Process id; in torch 2.4 the thread id, 15 digits."""
-        return self._prefix[2]
+        context = self.index.known_context
+        return self._prefix[2] if context is None else context.prefixes[self.number].process
 
     @property
     def emitter(self) -> tuple[str, int]:
         """File and line of torch that wrote the record."""
-        return self._prefix[3:]
+        context = self.index.known_context
+        return self._prefix[3:] if context is None else context.prefixes[self.number][1:]
 
     # ------------------------------------------------------------ envelope
 
-    @cached_property
+    @property
     def _decoded(self) -> tuple[dict[str, Any], str | None]:
-        columns = self.index.columns
-        raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
-        try:
-            value = _envelope.decode_json(raw)
-        except ValueError as error:
-            return {}, f"the envelope is not JSON: {error}"
-        return (value, None) if isinstance(value, dict) else ({}, "the envelope is not a JSON object")
+        if self._value is None:
+            self._value = _envelope.decode_object(self.raw_envelope)
+        return self._value
 
     @property
     def envelope(self) -> dict[str, Any]:
         """The whole envelope; empty when it is not JSON (`problem` says so)."""
         return self._decoded[0]
+
+    @property
+    def has_stack(self) -> bool:
+        """Whether the envelope can hold a stack; told without decoding it."""
+        return b'stack"' in self.raw_envelope
+
+    @property
+    def raw_envelope(self) -> bytes:
+        """The envelope as it stands in the file."""
+        columns = self.index.columns
+        return bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
 
     @property
     def metadata(self) -> Any:
@@ -159,14 +180,16 @@ class TraceRecord:
     @property
     def compile_id(self) -> str | None:
         """Compile id as torch prints it (`0/1_2`); None where the record knows none."""
-        return _envelope.compile_id(self.envelope)
+        context = self.index.known_context
+        return _envelope.compile_id(self.envelope) if context is None else context.ids[self.number].trace_id
 
     @property
     def compile(self) -> str | None:
         """The compile it belongs to, attempts not told apart: `0/1`, or `aoti/0` for the first AOTInductor
         compile of the file, which torch gives no id. None where no compile is known.
         """
-        own = self.compile_id
+        context = self.index.known_context
+        own = self.compile_id if context is None else context.ids[self.number].compile_id
         if own is not None:
             return own.partition("_")[0]
         number = self.index.aot_of(self)
@@ -175,12 +198,16 @@ class TraceRecord:
     @property
     def attempt(self) -> int | None:
         """How often analysis had restarted, from 0; None where the record does not say."""
+        context = self.index.known_context
+        if context is not None:
+            return context.ids[self.number].attempt
         return _envelope.natural(self.envelope.get("attempt"))
 
     @property
     def rank(self) -> int | None:
         """Rank that the record itself gives."""
-        return _envelope.rank(self.envelope)
+        context = self.index.known_context
+        return _envelope.rank(self.envelope) if context is None else context.ids[self.number].rank
 
     @property
     def filename(self) -> str:
@@ -203,6 +230,14 @@ class TraceRecord:
         end = columns.head_end[self.number]
         return _payload.read(data, columns.pieces(self.number), crlf=end > 0 and data[end - 1] == 0x0D)
 
+    def payload_start(self, length: int) -> bytes:
+        """Return the first bytes of the payload as they stand in the file, TABs included."""
+        pieces = self.index.columns.pieces(self.number)
+        if not pieces:
+            return b""
+        start, end = pieces[0]
+        return bytes(self.index.source.data[start : min(end, start + length)])
+
     @property
     def text(self) -> str:
         """The payload as text; bytes that are not UTF-8 become U+FFFD."""
@@ -210,6 +245,15 @@ class TraceRecord:
 
     def json(self) -> Any:
         """Return the payload's JSON value, None when it is not JSON (`encoding: "json"` is no promise)."""
+        from orjson import JSONDecodeError, loads
+
+        columns, data = self.index.columns, self.index.source.data
+        if self.number not in columns.breaks:
+            # A payload's TABs stand behind line ends, which JSON has between tokens only: blanks to it.
+            try:
+                return loads(data[columns.head_end[self.number] : columns.end[self.number]])
+            except JSONDecodeError:
+                pass
         try:
             return _envelope.decode_json(self.payload)
         except ValueError:
@@ -217,7 +261,12 @@ class TraceRecord:
 
     def payload_lines(self) -> range | list[int]:
         """Return the file's line number of each line of the payload."""
-        source, pieces = self.index.source, self.index.columns.pieces(self.number)
+        source, columns, context = self.index.source, self.index.columns, self.index.known_context
+        pieces = columns.pieces(self.number)
+        if context is not None and len(pieces) == 1 and self.number not in columns.breaks:
+            [(start, end)] = pieces
+            first = context.lines[self.number] + 1
+            return range(first, first + bytes(source.data[start : end - 1]).count(b"\n") + 1)
         lines: list[int] = []
         for start, end in pieces:
             first = source.line_at(start)
@@ -226,6 +275,16 @@ class TraceRecord:
                 return range(first, last + 1)
             lines.extend(range(first, last + 1))
         return lines
+
+    @property
+    def text_where(self) -> tuple[str, int]:
+        """File and line that stand for the payload as a whole: those of the record, which begins above it."""
+        return self.where
+
+    @property
+    def payload_where(self) -> tuple[str, range | list[int]]:
+        """File of the payload, and the line number there of each of its lines."""
+        return self.where[0], self.payload_lines()
 
     @property
     def declared_md5(self) -> str | None:
@@ -263,19 +322,20 @@ class TraceRecord:
             stack: a list of frames from the envelope or metadata; the envelope's `stack` if None.
         """
         stack = self.envelope.get("stack") if stack is None else stack
-        return (
-            tuple(self._frame(frame) for frame in stack if isinstance(frame, dict))
-            if isinstance(stack, list)
-            else ()
-        )
+        if not isinstance(stack, list):
+            return ()
+        find = self.strings.find
+        return tuple(_frame(frame, find) for frame in stack if isinstance(frame, dict))
 
-    def _frame(self, frame: dict[str, Any]) -> StackFrame:
-        file, line, loc = frame.get("filename"), frame.get("line"), frame.get("loc")
-        if isinstance(file, int):
-            file = self.strings.get(file)
-        return StackFrame(
-            file if isinstance(file, str) else None,
-            line if isinstance(line, int) else None,
-            str(frame.get("name", "")),
-            loc if isinstance(loc, str) else None,
-        )
+
+def _frame(frame: dict[str, Any], find: Callable[[int], str | None]) -> StackFrame:
+    get = frame.get
+    file, line, loc = get("filename"), get("line"), get("loc")
+    if isinstance(file, int):
+        file = find(file)
+    return StackFrame(
+        file if isinstance(file, str) else None,
+        line if isinstance(line, int) else None,
+        str(get("name", "")),
+        loc if isinstance(loc, str) else None,
+    )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.al109_assert_text_lost import lost_assertion
 from aoti_logs.rules.index_facts import stack_facts
+from aoti_logs.rules.log_failures import chain_findings, failure_chains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.rules.log_failures import Chain
     from aoti_logs.sources.source import Source
 
 _KINDS: tuple[tuple[str, str], ...] = (
@@ -56,15 +59,37 @@ def other_findings(
     *,
     explained: bool,
 ) -> list[Finding]:
-    """Return one finding for the first error of each rank, the later ones under it."""
+    """Return the failed compiles of each rank, and one finding for its first other error, the later ones under it."""
     serious = [e for e in errors if e.form is not ErrorForm.WARNING]
     by_rank: dict[int | None, list[ErrorText]] = {}
     for error in serious:
         by_rank.setdefault(error.rank, []).append(error)
-    return [
-        lost_assertion(group, events, source, evidence) or _finding(group, events, source, explained)
-        for group in by_rank.values()
-    ]
+    found: list[Finding] = []
+    for group in by_rank.values():
+        chains, rest = failure_chains(group)
+        compiles = chain_findings(chains, source, evidence)
+        if compiles:
+            rest = _after(compiles, chains, rest)
+        if explained:
+            compiles = [replace(f, role="note", severity="note") for f in compiles]
+        found += compiles
+        if rest:
+            found.append(
+                lost_assertion(rest, events, source, evidence)
+                or _finding(rest, events, source, explained or bool(compiles))
+            )
+    return found
+
+
+def _after(compiles: list[Finding], chains: list[Chain], rest: list[ErrorText]) -> list[ErrorText]:
+    """Put the errors behind the first failed compile under it; return those before."""
+    start = chains[0].told.span.start
+    later = {
+        e.message: Link("follows", e.message, e.span.place) for e in reversed(rest) if e.span.start > start
+    }
+    links = tuple(reversed([link for message, link in later.items() if message]))
+    compiles[0] = replace(compiles[0], consequences=(*compiles[0].consequences, *links))
+    return [e for e in rest if e.span.start <= start]
 
 
 def _finding(group: list[ErrorText], events: LogEvents, source: Source, explained: bool) -> Finding:

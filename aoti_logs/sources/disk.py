@@ -5,6 +5,8 @@ from __future__ import annotations
 import mmap
 from pathlib import Path
 
+from aoti_logs.sources.source import Kind, Role, Source
+
 SMALL = 1 << 20
 """Files up to this size are read, larger ones are mapped: a map keeps a file descriptor."""
 
@@ -34,6 +36,31 @@ def read_all(path: Path, problems: list[str]) -> bytes | mmap.mmap:
     except OSError as error:
         problems.append(f"it could be found, but not read: {error.strerror}")
         return b""
+
+
+def is_plain(path: Path) -> bool:
+    """Tell whether a path is a file whose bytes are the text itself, not packed."""
+    from aoti_logs.sources.kinds import layer
+
+    try:
+        return path.is_file() and layer(read_head(path, 512)[0]) is None
+    except OSError:
+        return False
+
+
+def plain_trace(path: Path, name: str, rank: int | None, role: str) -> Source:
+    """Return the source of a trace that `is_plain`, as finding it gives it."""
+    problems: list[str] = []
+    source = Source(
+        name,
+        Kind.TORCH_TRACE,
+        lambda: as_utf8(read_all(path, problems)),
+        role=Role(role),
+        rank=rank,
+        path=path,
+    )
+    source.problems = problems
+    return source
 
 
 def as_utf8(data: bytes | mmap.mmap) -> bytes | mmap.mmap:

@@ -11,6 +11,7 @@ from aoti_logs.errors import LoadError
 from aoti_logs.sources import kinds
 from aoti_logs.sources.disk import read_all, read_head
 from aoti_logs.sources.opened import Item, Problem, open_item
+from aoti_logs.sources.report import group
 from aoti_logs.sources.source import Kind, Role, Source
 from aoti_logs.sources.walk import walk
 
@@ -79,11 +80,14 @@ class _Finder:
         self.skipped: list[str] = []
         self.files: set[str] = set()
         self.names: set[str] = set()
+        self.asked: set[int] = set()
 
     def found(self) -> Found:
+        sources, links = group(self.sources, self.asked)
+        self.problems.extend(Problem(name, sentence) for name, sentence in links)
         return Found(
-            tuple(source for source in self.sources if source.role is Role.SUBJECT),
-            tuple(source for source in self.sources if source.role is Role.CONTEXT),
+            tuple(source for source in sources if source.role is Role.SUBJECT),
+            tuple(source for source in sources if source.role is Role.CONTEXT),
             tuple(self.problems),
             tuple(self.skipped),
         )
@@ -180,6 +184,8 @@ class _Finder:
                 source.kind = Kind.LOG  # a report with a log pasted into it
             subject = asked and (own or source.kind in _SUBJECTS)
             source.role = Role.SUBJECT if subject else Role.CONTEXT
+            if asked:
+                self.asked.add(id(source))
             self.sources.append(source)
 
 

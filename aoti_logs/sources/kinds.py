@@ -6,6 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 from aoti_logs.records import envelope
+from aoti_logs.sources import report_files
 from aoti_logs.sources.source import Kind
 
 HEAD = 1 << 16
@@ -168,6 +169,8 @@ def tell(head: bytes, name: str = "") -> Kind:
         return Kind.BINARY
     if is_trace(head):
         return Kind.TORCH_TRACE
+    if report_files.part_of(head) is not None:
+        return Kind.TLPARSE_REPORT
     path = PurePosixPath(name.replace("\\", "/").rsplit("!", 1)[-1].lower())
     suffix = path.suffix
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -198,6 +201,8 @@ def is_trace(head: bytes) -> bool:
     Text before the first record does not count. One record-like line in a program's output is not
     a trace, TORCH_LOGS lines (same prefix, no envelope) are none either.
     """
+    if b"] {" not in head:
+        return False  # what every record has; the expression is slow to say no
     first = _TRACE_HEAD.search(head)
     if first is None:
         return False

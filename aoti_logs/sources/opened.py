@@ -10,6 +10,7 @@ from aoti_logs.sources import kinds
 from aoti_logs.sources.archive import MEMBER_LIMIT, Member, archive_kind, members
 from aoti_logs.sources.compressed import ENDINGS, MissingZstdError, unpack
 from aoti_logs.sources.disk import as_utf8
+from aoti_logs.sources.report_files import part_of
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def _source(item: Item, kind: Kind) -> Source:
         path=item.path,
     )
     source.problems = problems
+    source.part = part_of(item.head) if kind is Kind.TLPARSE_REPORT else None
     return source
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import ModuleType
 
     import polars as pl
 
     from aoti_logs._run import Run
+    from aoti_logs.records.trace import TraceIndex
 
 NAMES = (
     "sources",
@@ -21,9 +23,22 @@ NAMES = (
     "entries",
     "trace_records",
     "strings",
+    "compiles",
+    "failures",
     "events",
     "metrics",
     "config",
+    "tensors",
+    "graphs",
+    "expressions",
+    "replacements",
+    "python_frames",
+    "caches",
+    "provenance",
+    "collectives",
+    "runtime_estimates",
+    "execution_order",
+    "triton_kernels",
     "assertions",
     "errors",
     "frames",
@@ -58,12 +73,29 @@ def schema(name: str) -> Any:
 def build(name: str, run: Run) -> pl.DataFrame:
     """Build a table of a run; a table without rows has its columns all the same."""
     module = import_module(f"aoti_logs.tables.{name}")
+    if hasattr(module, "rows"):
+        return frame(name, module.rows(run))
+    return of_traces(name, run.evidence.traces)
+
+
+def from_traces() -> tuple[str, ...]:
+    """Return the tables that are made of one trace after the other."""
+    return tuple(n for n in NAMES if not hasattr(import_module(f"aoti_logs.tables.{n}"), "rows"))
+
+
+def of_traces(name: str, traces: Iterable[TraceIndex]) -> pl.DataFrame:
+    """Build one of those tables. Its module has `of_trace`, which gives the rows, or makes the frame itself."""
+    module = import_module(f"aoti_logs.tables.{name}")
     if hasattr(module, "of_traces"):
-        columns: pl.DataFrame = module.of_traces(run.evidence.traces)
-        return columns
-    if hasattr(module, "of_trace"):
-        return frame(name, (row for trace in run.evidence.traces for row in module.of_trace(trace)))
-    return frame(name, module.rows(run))
+        made: pl.DataFrame = module.of_traces(traces)
+        return made
+    return frame(name, (row for trace in traces for row in _rows(module, trace)))
+
+
+def _rows(module: ModuleType, trace: TraceIndex) -> Iterable[tuple[Any, ...]]:
+    trace.context  # noqa: B018 most tables ask every record for its ids
+    rows: Iterable[tuple[Any, ...]] = module.of_trace(trace)
+    return rows
 
 
 def frame(name: str, rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
@@ -77,7 +109,28 @@ def frame(name: str, rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
     while portion := list(islice(remaining, _PORTION)):
         for part, values in zip(parts, zip(*portion, strict=True), strict=True):
             part.extend(values)
-    return pl.DataFrame(dict(zip(dtypes, parts, strict=True)), schema=dtypes, strict=False)
+    columns = [
+        _series(column, dtype, part) for (column, dtype), part in zip(dtypes.items(), parts, strict=True)
+    ]
+    return pl.DataFrame(columns)
+
+
+def _in_range(items: list[Any]) -> list[Any]:
+    """Return a list in which integers that no column holds are null."""
+    wide = any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in items)
+    return [None if isinstance(i, int) and not -(2**63) <= i < 2**63 else i for i in items] if wide else items
+
+
+def _series(name: str, dtype: Any, values: list[Any]) -> pl.Series:
+    import polars as pl
+
+    if isinstance(dtype, pl.List) and values:
+        import orjson
+
+        # polars looks at every list on its own, at some thirty times the cost.
+        texts = [None if value is None else orjson.dumps(_in_range(value)).decode() for value in values]
+        return pl.Series(name, texts, dtype=pl.String).str.json_decode(dtype)
+    return pl.Series(name, values, dtype=dtype, strict=False)
 
 
 def __getattr__(name: str) -> dict[str, Any]:

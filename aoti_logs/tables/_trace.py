@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
+from orjson import dumps
 
 if TYPE_CHECKING:
     from aoti_logs.records.trace import StackFrame, TraceRecord
@@ -17,14 +18,18 @@ Here = tuple[str, int, str | None, int | None]
 
 def here(record: TraceRecord) -> Here:
     """Return file, line, compile id and rank of a record: the first columns of its rows."""
-    place = record.place
-    return place.source, place.line, record.compile, rank_of(record)
+    return record.index.context.here[record.number]
 
 
 def rank_of(record: TraceRecord) -> int | None:
     """Return the rank that the record gives, else the file's."""
-    own = record.rank
-    return own if own is not None else record.index.source.rank
+    return record.index.context.here[record.number][3]
+
+
+def here_of_payload(record: TraceRecord) -> Here:
+    """Return the same for what the payload holds: a tlparse report has it in a file of its own."""
+    source, line = record.text_where
+    return source, line, record.compile, rank_of(record)
 
 
 def source() -> dy.String:
@@ -67,10 +72,8 @@ def text(value: object) -> str | None:
 
 def to_json(value: object) -> str:
     """Return a value as JSON text."""
-    import orjson
-
     try:
-        return orjson.dumps(value).decode()
+        return dumps(value).decode()
     except TypeError:  # an integer beyond 64 bits
         import json
 

@@ -43,7 +43,7 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     for record in trace.find("dynamo_cpp_guards_str"):
         tree = read_guard_tree(record.text)
         yield (
-            *t.here(record),
+            *t.here_of_payload(record),
             tree.n_lines,
             tree.n_guards,
             tree.n_managers,

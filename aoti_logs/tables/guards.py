@@ -83,8 +83,8 @@ def of_traces(traces: Iterable[TraceIndex]) -> pl.DataFrame:
     held = _Numbers()
     for trace in traces:
         for record in trace.find("dynamo_cpp_guards_str"):
-            tree, lines = read_guard_tree(record.text), record.payload_lines()
-            source, line, compile_id, rank = t.here(record)
+            tree, (_, lines) = read_guard_tree(record.text), record.payload_where
+            source, line, compile_id, rank = t.here_of_payload(record)
             if len(lines) < tree.n_lines:  # text stood between them
                 lines = [*lines, *[line] * (tree.n_lines - len(lines))]
             tree_of += [len(trees)] * tree.n_lines

@@ -31,5 +31,7 @@ SCHEMA = Records
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
     for source in run.files:
-        for kind, start, end in run.spans_of(source)[0]:
-            yield source.name, kind, start, end, source.line_at(start)
+        records = run.spans_of(source)[0]
+        lines = source.lines_at(start for _, start, _ in records)
+        for (kind, start, end), line in zip(records, lines, strict=True):
+            yield source.name, kind, start, end, line

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.tables import _trace as t
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,6 +33,8 @@ class Sources(dy.Schema):
     rank = dy.Int64(
         nullable=True, description="Rank of the process that wrote it, where name or record tells."
     )
+    compile_id = t.compile_id()
+    filename = dy.String(nullable=True, description="Path that the generating process wrote it to.")
     bytes = dy.Int64(nullable=True, description="Size in bytes; null where it was not read (binary members).")
 
 
@@ -47,5 +51,7 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
             source.parent.name if source.parent else None,
             source.label or None,
             source.rank,
+            source.compile,
+            source.filename or None,
             run.size_of(source),
         )

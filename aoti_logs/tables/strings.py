@@ -19,7 +19,9 @@ class Strings(dy.Schema):
 
     source = t.source()
     line = t.line()
-    process = dy.Int64(nullable=False, description="Process that the id belongs to.")
+    process = dy.Int64(
+        nullable=True, description="Process that the id belongs to; null where a report does not tell."
+    )
     id = dy.Int64(nullable=False, description="Id that frames use.")
     string = dy.String(nullable=False, description="What it stands for, a file name.")
 
@@ -31,9 +33,9 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
     found = sorted(
         (at, process, number, text)
-        for number, definitions in trace.string_definitions.items()
-        for at, process, text in definitions
+        for (process, number), defined in trace.string_definitions.of_process.items()
+        for at, text in zip(defined.numbers, defined.texts, strict=True)
     )
     for at, process, number, text in found:
-        place = trace[at].place
-        yield place.source, place.line, process, number, text
+        source, line = trace[at].where
+        yield source, line, process or None, number, text

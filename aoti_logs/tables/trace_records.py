@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.records.catalogue import unknown_fields
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
@@ -27,13 +26,17 @@ class TraceRecords(dy.Schema):
     entry = dy.String(nullable=False, description="Entry name, `artifact`, `chromium_event`, ...")
     name = dy.String(nullable=True, description="Own name of an `artifact` or `graph_dump`.")
     subgraph = dy.String(nullable=True, description="Subgraph of a regional compile (`subgraph_name`).")
-    level = dy.String(nullable=False, description="Log level as printed, `V` for records of torch's own.")
-    time = dy.String(
-        nullable=False, description="Local time as printed, `MMDD HH:MM:SS.uuuuuu`: no year, no zone."
+    level = dy.String(
+        nullable=True,
+        description="Log level as printed, `V` for records of torch's own; null where a report does not tell, "
+        "as are the next four.",
     )
-    process = dy.Int64(nullable=False, description="Process id (thread id in torch 2.4).")
-    emitter = dy.String(nullable=False, description="File that wrote the record.")
-    emitter_line = dy.Int64(nullable=False, description="Line there.")
+    time = dy.String(
+        nullable=True, description="Local time as printed, `MMDD HH:MM:SS.uuuuuu`: no year, no zone."
+    )
+    process = dy.Int64(nullable=True, description="Process id (thread id in torch 2.4).")
+    emitter = dy.String(nullable=True, description="File that wrote the record.")
+    emitter_line = dy.Int64(nullable=True, description="Line there.")
     payload_bytes = dy.Int64(
         nullable=True, description="Bytes of the payload without its TABs; null without a payload."
     )
@@ -56,11 +59,17 @@ SCHEMA = TraceRecords
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
-    for record in trace:
-        length, md5, intact, problem = record.check()
-        emitter, emitter_line = record.emitter
+    context, file_rank = trace.context, trace.source.rank
+    keys = [trace.columns.keys[key] for key in trace.columns.key]
+    compiles = trace.aot_compiles
+    each = zip(trace.heads(), trace.checks, context.ids, context.prefixes, keys, strict=True)
+    for number, ((source, line, level, time), check, ids, prefix, (name, own)) in enumerate(each):
+        _, compile_id, attempt, rank = ids
+        process, emitter, emitter_line = prefix
+        if compile_id is None and compiles:
+            compile_id = trace[number].compile
         yield (
-            *t.here(record), record.attempt, record.number, record.name, record.artifact,
-            t.text(record.envelope.get("subgraph_name")), record.level, record.time, record.process, emitter,
-            emitter_line, length, md5, intact, problem, unknown_fields(record.name, record.envelope) or None,
+            source, line, compile_id, file_rank if rank is None else rank, attempt, number, name, own,
+            context.subgraphs.get(number), level or None, time or None, process or None, emitter or None,
+            emitter_line or None, *check, context.unknown.get(number),
         )  # fmt: skip

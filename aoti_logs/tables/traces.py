@@ -58,7 +58,9 @@ SCHEMA = Traces
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the row of one trace, values in the order of the columns."""
     s = summary(trace)
-    first, last = (trace[0].time, trace[len(trace) - 1].time) if len(trace) else (None, None)
+    # A tlparse report does not tell the time of every record.
+    first = next((record.time for record in trace if record.time), None)
+    last = next((trace[n].time for n in range(len(trace) - 1, -1, -1) if trace[n].time), None)
     yield (
         trace.source.name, trace.source.rank, s.ranks, s.pids[0] if s.pids else None, s.pids, s.torch_version, first,
         last, len(trace), s.n_strings, s.n_payloads, s.n_changed, s.n_damaged, len(trace.unparsed), s.n_with_rank,

@@ -1,0 +1,78 @@
+"""The FX graphs at hand, each text read when somebody asks for its graphs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.nearness import by_nearness, compile_of_witness
+from aoti_logs.parse import exported_json
+from aoti_logs.parse.graph import graphs_in_text, read_graph
+from aoti_logs.sources.source import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from aoti_logs.code.nearness import Compile
+    from aoti_logs.parse.facts import Graph
+    from aoti_logs.sources.source import Source
+
+
+class GraphShelf:
+    """Graphs by the text that holds them.
+
+    Args:
+        sources: all sources; texts without graphs are passed over.
+    """
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self._texts = [s for s in sources if s.kind in {Kind.GRAPH, Kind.LOG, Kind.JSON}]
+        self._read: dict[int, tuple[Graph, ...]] = {}
+
+    def of(self, source: Source) -> tuple[Graph, ...]:
+        """Return the graphs of one text, read once."""
+        if id(source) not in self._read:
+            self._read[id(source)] = _graphs(source)
+        return self._read[id(source)]
+
+    @cached_property
+    def all(self) -> tuple[Graph, ...]:
+        """Every graph, in the order of the texts."""
+        return tuple(g for s in self._texts for g in self.of(s))
+
+    def of_compiles(self, compiles: Iterable[Compile]) -> list[Graph]:
+        """Return the graphs that some compiles recorded."""
+        return [g for c in compiles for s in self._by_compile.get(c, ()) for g in self.of(s)]
+
+    @cached_property
+    def _by_compile(self) -> dict[Compile, list[Source]]:
+        found: dict[Compile, list[Source]] = defaultdict(list)
+        for source in self._texts:
+            found[compile_of_witness(source, source.compile_id)].append(source)
+        return dict(found)
+
+    def by_nearness(self, copies: Sequence[str]) -> Iterator[tuple[list[Graph], bool]]:
+        """Yield the graphs in groups, nearest to a wrapper first, each group read when it is its turn.
+
+        The flag tells whether the group can be about the wrapper.
+        """
+        for texts, own in by_nearness(map(_Text, self._texts), copies):
+            yield [g for t in texts for g in self.of(t.source)], own
+
+
+class _Text:
+    """A text as a witness: what it holds has the compile id of its record."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.compile_id = source.compile_id
+
+
+def _graphs(source: Source) -> tuple[Graph, ...]:
+    if source.kind is Kind.GRAPH:
+        return graphs_in_text(source) or (read_graph(source),)
+    if source.kind is Kind.LOG:
+        return graphs_in_text(source)
+    graph = exported_json.graph(source)
+    return () if graph is None else (graph,)

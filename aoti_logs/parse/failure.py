@@ -1,0 +1,214 @@
+"""What a failed compile says about itself, taken apart: one type for traces and for logs.
+
+`parse/compile_failure.py` makes them from the type and text of an exception; rules only read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FailureKind(StrEnum):
+    """What kind of failure the text of an exception certainly is."""
+
+    DYNAMO_UNSUPPORTED = "dynamo_unsupported"
+    """Dynamo met code that it cannot trace (`Unsupported`, `UserError`)."""
+    BACKEND_FAILED = "backend_compiler_failed"
+    """The backend raised something that no kind below names."""
+    FAKE_TENSOR = "fake_tensor_error"
+    """An operator refused the shapes or dtypes that tracing gave it."""
+    UNSUPPORTED_OPERATOR = "unsupported_operator"
+    """An operator that has no fake kernel."""
+    INVALID_CXX = "invalid_cxx_compiler"
+    """There is no C++ compiler that works."""
+    CXX_ERROR = "cpp_compile_error"
+    """The C++ compiler (or nvcc, or the linker) returned an error."""
+    LOWERING = "lowering_exception"
+    """Inductor could not lower an operator."""
+    DATA_DEPENDENT = "data_dependent"
+    """A condition on a value that is not known while tracing."""
+    CONSTRAINT = "constraint_violation"
+    """A size that was declared dynamic is not."""
+    RECOMPILE_LIMIT = "recompile_limit"
+    """A function was compiled as often as it may be."""
+    OTHER = "compile_failed"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One line of a compiler: `FILE:12:3: error: TEXT`, or `PROGRAM: error: TEXT` without a line."""
+
+    severity: str
+    """As printed: `error`, `fatal error`, `warning`, `note`."""
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    program: str | None = None
+    """Who speaks of no file: `cc1plus`, `<command-line>`, `/usr/bin/ld`."""
+    row: int = 0
+    """Line (from 0) within the text that was read."""
+
+
+@dataclass(frozen=True)
+class CompilerRun:
+    """A failed call of a compiler. `diagnostics` holds errors and the notes that belong to them."""
+
+    command: str | None
+    compiler: str | None
+    source_file: str | None
+    output_file: str | None
+    standard: str | None
+    """`c++20`, from `-std=`."""
+    diagnostics: tuple[Diagnostic, ...]
+    n_warnings: int
+    recorded: bool
+    """False where the text has no output of the compiler (torch before 2.7 sends AOTInductor's to stderr)."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One line of a ConstraintViolationError.
+
+    `form`: `specialized` (the code made it a constant), `constant` (it was inferred to be one), `equal`,
+    `related` and `derived` (to another size, in `other`), `guard` (in `other`), `solved`, `range` (the
+    example lies outside).
+    """
+
+    form: str
+    text: str
+    name: str | None = None
+    """The user's name of the size (`Dim("b")`); None where it has none."""
+    source: str | None = None
+    """`L['x'].size()[0]`, where told."""
+    constant: int | None = None
+    other: str | None = None
+    declared: str | None = None
+    """The declared range, `batch <= 32`."""
+    constraint: str | None = None
+    """`RelaxedUnspecConstraint`: the size was marked with mark_dynamic."""
+
+
+@dataclass(frozen=True)
+class SuggestedFix:
+    """`NAME = VALUE  # COMMENT` under `Suggested fixes:`."""
+
+    name: str
+    value: str
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class Violations:
+    """The lines of a ConstraintViolationError and what torch suggests."""
+
+    rows: tuple[Violation, ...]
+    fixes: tuple[SuggestedFix, ...]
+
+
+@dataclass(frozen=True)
+class Caused:
+    """`Caused by:` under a data-dependent failure.
+
+    `code` is the statement; `generated` its place in generated code (`<eval_with_key>.1057:23`);
+    `location` the innermost place, as torch shortens it, and `function` there.
+    """
+
+    code: str | None
+    generated: str | None
+    location: str | None
+    function: str | None
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A condition that tracing could not decide.
+
+    `symbols` are the unbacked symbols in it (`u0`; `i1` before torch 2.2), `size_like` those that
+    torch takes for sizes, None where not told. `checks` are the calls of `torch._check` that torch suggests.
+    """
+
+    expression: str
+    unhinted: str | None
+    symbols: tuple[str, ...]
+    size_like: tuple[str, ...] | None
+    caused: Caused | None = None
+    checks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NodeCall:
+    """The graph node that could not be run with fake tensors: `call_function`, `<built-in function matmul>`."""
+
+    opcode: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """What a LoweringException says about the operator; `args` are (index, text)."""
+
+    target: str
+    args: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on compiles of one function: the setting's name and value, where told."""
+
+    config: str | None
+    limit: int | None
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+    last_reason: str | None = None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Dynamo's own text: explanation, hints, the address of its page (torch 2.7+)."""
+
+    explanation: str | None
+    hints: tuple[str, ...]
+    context: str | None
+    url: str | None
+
+
+Detail = CompilerRun | Violations | Undecided | NodeCall | Lowered | Limit | Unsupported
+
+
+@dataclass(frozen=True)
+class UserFrame:
+    """A frame of the user's code."""
+
+    file: str
+    line: int
+    function: str | None
+    code: str | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception of a compile, with what it wraps.
+
+    `exception_type` as printed, `inner` the types inside of it, outermost first. `message` is the
+    innermost message's first line, `text` the whole. `operator` is the operator it is about.
+    """
+
+    kind: FailureKind
+    exception_type: str | None
+    inner: tuple[str, ...]
+    message: str
+    text: str
+    backend: str | None = None
+    operator: str | None = None
+    detail: Detail | None = None
+    user_frames: tuple[UserFrame, ...] = ()
+    """`from user code:`, outermost first."""
+
+    @property
+    def class_name(self) -> str | None:
+        """The type without its module: `InductorError`."""
+        return self.exception_type.rpartition(".")[2] if self.exception_type else None

@@ -1,0 +1,172 @@
+"""Compiles of a trace, one each, their attempts merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from aoti_logs.parse.partial_graph import is_torch, user_frame
+from aoti_logs.parse.trace_metrics import ENTRIES, RUNTIME
+
+if TYPE_CHECKING:
+    from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
+
+
+_TOLD = {"dynamo_start", "inductor_output_code", "graph_dump", "artifact", *ENTRIES} - RUNTIME
+
+
+@dataclass
+class Compile:
+    """All that a trace says about one compile id, or about one AOTInductor compile.
+
+    Attributes:
+        first: its first record.
+        compile_id: readable id, as `TraceRecord.compile`.
+        n_records: its records, of all attempts.
+        attempts: the highest attempt that records name, plus one.
+        start: `dynamo_start`, where the user's stack is.
+        metrics: fields of its last `compilation_metrics`, None when it never wrote any.
+        backward: the same of the backward, which is compiled later under the same id.
+        files: paths that generated code was written to, in order.
+        graph_breaks: reasons it broke off for.
+        ended: of an AOTInductor compile, whether its `compile_fx_aot` ended.
+    """
+
+    first: TraceRecord
+    compile_id: str
+    n_records: int = 0
+    attempts: int = 1
+    start: TraceRecord | None = None
+    metrics: dict[str, Any] | None = None
+    backward: dict[str, Any] | None = None
+    files: list[str] = field(default_factory=list)
+    n_graph_breaks: int = 0
+    ended: bool = False
+
+    @property
+    def kind(self) -> str:
+        """`aot_inductor`, `compiled_autograd` or `dynamo`."""
+        if self.compile_id.startswith("aoti/"):
+            return "aot_inductor"
+        return "compiled_autograd" if self.compile_id.startswith("!") else "dynamo"
+
+    def field(self, *names: str) -> Any:
+        """Return the first of these metrics that is not null, the forward's before the backward's."""
+        for fields in (self.metrics, self.backward):
+            for name in names:
+                if fields is not None and fields.get(name) is not None:
+                    return fields[name]
+        return None
+
+    @property
+    def status(self) -> str:
+        """How it ended, in the words of tlparse: `ok`, `break`, `empty`, `error`, `missing`."""
+        if self.field("fail_type") is not None:
+            return "error"
+        if self.metrics is None:
+            return "ok" if self.kind == "aot_inductor" and self.ended else "missing"
+        if self.kind == "aot_inductor":
+            return "ok"
+        if self.metrics.get("restart_reasons"):
+            return "break"
+        if self.metrics.get("graph_op_count") == 0 or self.metrics.get("has_guarded_code") is False:
+            return "empty"
+        return "ok"
+
+
+def compiles(trace: TraceIndex) -> list[Compile]:
+    """Return the compiles of a trace in order of their first records.
+
+    Several processes in one file may use the same id, and one process uses it again after
+    `torch._dynamo.reset()`: each time is a compile of its own.
+    """
+    found: list[Compile] = []
+    open_: dict[tuple[int, str], Compile] = {}
+    several, context, columns = trace.several_processes, trace.context, trace.columns
+    names = [name for name, _ in columns.keys]
+    each = zip(columns.key, context.here, context.ids, strict=True)
+    for number, (key_number, (_, _, compile_id, _), (_, _, attempt, _)) in enumerate(each):
+        name = names[key_number]
+        if compile_id is None or name == "str":
+            continue
+        key = (context.prefixes[number].process if several else 0, compile_id)
+        compile_ = open_.get(key)
+        if compile_ is None or (name == "dynamo_start" and compile_.start is not None):
+            compile_ = open_[key] = Compile(trace[number], compile_id)
+            found.append(compile_)
+        compile_.n_records += 1
+        if attempt is not None and attempt >= compile_.attempts:
+            compile_.attempts = attempt + 1
+        if name in _TOLD:
+            _take(compile_, trace[number], name)
+    unfinished = trace.aot_compiles.unfinished
+    for compile_ in found:
+        if compile_.kind == "aot_inductor":
+            compile_.ended = int(compile_.compile_id.removeprefix("aoti/")) not in unfinished
+    return found
+
+
+def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
+    if name == "dynamo_start":
+        compile_.start = record
+    elif name in ("inductor_output_code", "graph_dump"):
+        if record.filename and record.filename not in compile_.files:
+            compile_.files.append(record.filename)
+    elif name == "artifact":
+        compile_.n_graph_breaks += record.artifact == "dynamo_graph_break_reason"
+    elif isinstance(record.metadata, dict):
+        if name == "compilation_metrics" and record.metadata.get("is_forward") is not False:
+            compile_.metrics = record.metadata
+        else:
+            compile_.backward = record.metadata
+
+
+def caller(compile_: Compile) -> StackFrame | None:
+    """Return the user's frame that called the compiled function: the innermost outside of torch.
+
+    Since torch 2.6 `dynamo_start` ends its stack with the function itself, which nobody has called yet.
+    """
+    start = compile_.start
+    if start is None or not isinstance(start.metadata, dict):
+        return None
+    frames = start.frames(start.metadata.get("stack"))
+    if (
+        frames
+        and frames[-1].name == compile_.field("co_name")
+        and frames[-1].line == compile_.field("co_firstlineno")
+    ):
+        frames = frames[:-1]
+    found = user_frame(frames)
+    return found if found is not None and found.file and not is_torch(found.file) else None
+
+
+def start_us(compile_: Compile) -> float | None:
+    """Return microseconds since 1970 at which it began."""
+    exact = compile_.field("start_time_us")
+    if isinstance(exact, int | float):
+        return float(exact)
+    seconds = compile_.field("start_time")
+    return seconds * 1e6 if isinstance(seconds, int | float) else None
+
+
+def duration_us(compile_: Compile) -> float | None:
+    """Return how many microseconds the forward took, as torch measured it."""
+    exact = compile_.field("duration_us")
+    if isinstance(exact, int | float):
+        return float(exact)
+    seconds = compile_.field("entire_frame_compile_time_s")
+    if isinstance(seconds, int | float):
+        return seconds * 1e6
+    begin, end = compile_.field("start_time_us"), compile_.field("end_time_us")
+    return float(end - begin) if isinstance(begin, int | float) and isinstance(end, int | float) else None
+
+
+def exception_class(fail_type: object) -> str | None:
+    """Return the name of a class that torch 2.4 and 2.5 write as `<class 'torch._dynamo.exc.UserError'>`."""
+    if not isinstance(fail_type, str):
+        return None
+    return (
+        fail_type.removeprefix("<class '").removesuffix("'>")
+        if fail_type.startswith("<class '")
+        else fail_type
+    )

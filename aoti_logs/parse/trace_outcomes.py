@@ -1,0 +1,125 @@
+"""How the compiles of a trace ended: each compile with the few records that tell of failure, breaks and recompiles.
+
+A compile begins with `dynamo_start` (torch/_dynamo/convert_frame.py) and ends with its metrics. After
+`torch._dynamo.reset()` ids begin at 0/0 again: the same id is then another compile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
+
+_METRICS = ("compilation_metrics", "bwd_compilation_metrics", "aot_autograd_backward_compilation_metrics")
+_EVIDENCE = (
+    "artifact:dynamo_error",
+    "artifact:dynamo_graph_break_reason",
+    "artifact:recompile_reasons",
+    "artifact:eager_compile_backwards_failure",
+    "artifact:make_fx_fail_partial",
+    "artifact:fx_interpreter_error",
+    "guard_on_data_dependent_error",
+)
+_NO_FAILURE = b'"fail_type": null'
+
+
+@dataclass
+class Outcome:
+    """One compile: `compile_id` as `TraceRecord.compile`, None for what belongs to no compile (an export).
+
+    `failed` are the metrics that name a failure, with the backward's; `evidence` the records of
+    failures, breaks and recompiles, in file order.
+    """
+
+    compile_id: str | None
+    start: TraceRecord | None = None
+    end: TraceRecord | None = None
+    failed: list[TraceRecord] = field(default_factory=list)
+    evidence: list[TraceRecord] = field(default_factory=list)
+
+    def of(self, artifact: str) -> list[TraceRecord]:
+        """Return the evidence of one name."""
+        return [r for r in self.evidence if artifact in {r.artifact, r.name}]
+
+    @property
+    def frame(self) -> StackFrame | None:
+        """The function that is compiled: the innermost frame of the stack that set it off."""
+        if self.start is None or not isinstance(self.start.metadata, dict):
+            return None
+        frames = self.start.frames(self.start.metadata.get("stack"))
+        own = frames[-1] if frames else None
+        # Torch 2.4 leaves its own frames in, and not the function's.
+        return None if own is None or "torch/_dynamo/" in (own.file or "") else own
+
+    @property
+    def first(self) -> TraceRecord | None:
+        """Its first record here."""
+        known = [r for r in (self.start, *self.evidence[:1], self.end, *self.failed[:1]) if r is not None]
+        return min(known, key=lambda r: r.number) if known else None
+
+
+@dataclass
+class Outcomes:
+    """All compiles of a trace in file order, and what belongs to none."""
+
+    compiles: list[Outcome]
+    loose: Outcome
+    unfinished: list[Outcome]
+    """Those of which no end was recorded; empty where metrics are damaged, so that this is not known."""
+
+
+def outcomes(trace: TraceIndex) -> Outcomes:
+    """Collect them; only the records named above are looked at."""
+    found: list[Outcome] = []
+    open_: dict[tuple[int, str], Outcome] = {}
+    last: dict[tuple[int, str], Outcome] = {}
+    loose = Outcome(None)
+    damaged = False
+    several = trace.several_processes
+    for record in trace.find("dynamo_start", *_METRICS, *_EVIDENCE):
+        metrics = record.name in _METRICS
+        if metrics and not record.envelope:
+            damaged = True
+            continue
+        compile_id = record.compile
+        if compile_id is None:
+            _take(loose, record, metrics=metrics)
+            continue
+        key = (record.process if several else 0, compile_id)
+        if record.name == "dynamo_start":
+            if key not in open_ or open_[key].start is not None:
+                open_[key] = Outcome(compile_id)
+                found.append(open_[key])
+            open_[key].start = record
+            continue
+        own = open_.get(key)
+        if own is None and record.name.startswith(("bwd_", "aot_autograd")) and key in last:
+            own = last[key]  # the backward is compiled later, under the id of its forward
+        if own is None:
+            own = open_[key] = Outcome(compile_id)
+            found.append(own)
+        _take(own, record, metrics=metrics)
+        if metrics:
+            last[key] = own
+            open_.pop(key, None)
+    unfinished = [] if damaged else [o for o in open_.values() if o.start is not None]
+    return Outcomes(found, loose, unfinished)
+
+
+def _take(outcome: Outcome, record: TraceRecord, *, metrics: bool) -> None:
+    if not metrics:
+        outcome.evidence.append(record)
+        return
+    outcome.end = record
+    if _NO_FAILURE not in bytes(record.index.source.data[record.head.start : record.head.end]):
+        fields = record.metadata
+        if isinstance(fields, dict) and fields.get("fail_type"):
+            outcome.failed.append(record)
+
+
+def metric(record: TraceRecord | None, name: str) -> Any:
+    """Return one field of metrics, None where there is none."""
+    fields = record.metadata if record is not None else None
+    return fields.get(name) if isinstance(fields, dict) else None

@@ -1,0 +1,75 @@
+"""A function was compiled as often as it may be.
+
+## What it says
+Dynamo compiles a function again when a guard of every earlier compile fails, at most 8 times
+(`recompile_limit`, before torch 2.7 `cache_size_limit`). The finding names the function, the limit, and why
+the last compile did not fit.
+
+## Why it matters
+From then on the function runs without being compiled, silently but for one warning: the program is right, and
+slow. With `fullgraph=True`, or with `fail_on_recompile_limit_hit`, it is an error.
+
+## Example
+`torch._dynamo hit config.recompile_limit (2)`, last reason `tensor 'x' size mismatch at index 0. expected 3,
+actual 4`: the function sees another length at every call.
+
+## Evidence it needs
+The warning in a log, or the metrics of the compile that was refused, with `recompile_reasons` in a trace. In a
+trace the exception `FailOnRecompileLimitHit` tells that it was an error.
+
+## What to do
+Mend what the reason names: `torch._dynamo.mark_dynamic(x, 0)` for a size, a tensor instead of a Python number
+that changes. Raising the limit only helps when the number of variants is known and small.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Link
+from aoti_logs.parse.failure import Limit
+from aoti_logs.rules.failure_case import Reached, Told
+from aoti_logs.rules.recompile_words import advice, reason_facts, reason_text
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from aoti_logs.rules.failure_case import FailureCase
+
+
+def tell(case: FailureCase) -> Told:
+    """Name the function, the limit and the last reason."""
+    limit = case.failure.detail if isinstance(case.failure.detail, Limit) else Limit(None, None)
+    number = limit.limit if limit.limit is not None else case.facts.get("limit")
+    name = f"`{limit.function}`" if limit.function else case.what
+    most = f"the limit of {number} compiles" if number is not None else "the limit of compiles"
+    raised = case.reached is Reached.RAISED
+    after = (
+        "and that is an error here" if raised else "and runs uncompiled from now on where none of them fits"
+    )
+    reasons = case.facts.get("reasons") or ([limit.last_reason] if limit.last_reason else list(limit.reasons))
+    last = reasons[0] if reasons else None
+    links = ()
+    if limit.last_reason:
+        row = case.failure.text.count("\n", 0, max(case.failure.text.find(limit.last_reason), 0))
+        links = (Link("reason", limit.last_reason, case.place_of(row)),)
+    facts = {
+        "config": limit.config,
+        "limit": number,
+        "function": limit.function or (case.function.name if case.function else None),
+        "file": limit.file or (case.function.file if case.function else None),
+        "line": limit.line or (case.function.line if case.function else None),
+        "last_reason": reason_facts(last) if last else None,
+        "reasons_distinct": list(dict.fromkeys(limit.reasons)),
+    }
+    if limit.reasons:
+        facts["n_reasons"] = len(limit.reasons)
+    return Told(
+        f"{name} reached {most}, {after}",
+        because=(f"the last compile did not fit: {reason_text(last)}",) if last else (),
+        links=links,
+        facts=facts,
+        fixes=advice([last]) if last else (),
+    )
+
+
+RULE = Rule("AL502", "recompile-limit", __doc__ or "")

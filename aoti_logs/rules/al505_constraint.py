@@ -1,0 +1,133 @@
+"""A size that was declared dynamic is not dynamic in this code.
+
+## What it says
+`torch.export` or `mark_dynamic` promised that a size may vary, and tracing found that it may not: the code
+makes it one number, or equal to another size. The finding names the size, the input, the dimension and the
+number, and quotes what torch suggests.
+
+## Why it matters
+Torch calls the size by the name of a `Dim` or of a Dynamo source (`L['x'].size()[0]`), and prints several
+lines of advice; which input to change is easy to miss.
+
+## Example
+`You marked b as dynamic but your code specialized it to be a constant (8).`: a `view(8, 3)` of the input fixes
+its first size.
+
+## Evidence it needs
+The exception, in a trace of `torch.compile` or strict export, or in a log. A trace of non-strict export does
+not have it (see AL504).
+
+## What to do
+Take the torch's suggested fix (`Dim.STATIC`, the number, `Dim.AUTO`), or change the line that fixes the size.
+An example of size 1 fixes it, too: export with an example of at least 2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Link
+from aoti_logs.parse.failure import Violations
+from aoti_logs.parse.origin import input_of
+from aoti_logs.rules.failure_case import Told
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from aoti_logs.parse.failure import SuggestedFix, Violation
+    from aoti_logs.rules.failure_case import FailureCase
+
+_SHOWN = 6
+
+
+def tell(case: FailureCase) -> Told:
+    """Name the size and what became of it."""
+    detail = case.failure.detail if isinstance(case.failure.detail, Violations) else Violations((), ())
+    rows = detail.rows
+    title = _title(rows[0]) if rows else case.failure.message
+    if len(rows) > 1:
+        title += f"; {len(rows) - 1} more like it"
+    links = [Link("violation", row.text, case.place_of(_row(case, row))) for row in rows[:_SHOWN]]
+    if len(rows) > _SHOWN:
+        links.append(Link("violation", f"and {len(rows) - _SHOWN} more", None))
+    return Told(
+        title,
+        links=tuple(links),
+        facts={
+            "constraints": [_facts(row) for row in rows],
+            "suggested_fixes": [_fix(fix) for fix in detail.fixes],
+        },
+        fixes=tuple(_fixes(rows, detail.fixes)),
+    )
+
+
+def _row(case: FailureCase, row: Violation) -> int:
+    at = case.failure.text.find(row.text)
+    return case.failure.text.count("\n", 0, at) if at >= 0 else 0
+
+
+def size_name(row: Violation) -> str:
+    """Name a size: `dimension 0 of `x``, with the user's name for it."""
+    origin = input_of(row.source) if row.source else None
+    name = f"`{row.name}`" if row.name else None
+    if origin is not None and origin.dim is not None:
+        where = f"dimension {origin.dim} of `{origin.name}`"
+        return f"{name} ({where})" if name else where
+    return name or (f"`{row.source}`" if row.source else "a size")
+
+
+def _title(row: Violation) -> str:
+    what = size_name(row)
+    if row.form in {"specialized", "constant", "solved"}:
+        return f"{what} was declared dynamic, and this code makes it {row.constant}"
+    if row.form == "equal":
+        return f"{what} was declared independent, and this code needs it to equal {row.other}"
+    if row.form == "range":
+        return f"the example's size {row.constant} is outside of the declared range {row.declared}"
+    if row.form == "guard":
+        return f"{what} may not take every value that was declared: the code needs {row.other}"
+    return f"{what} was declared independent, and this code makes it {row.other}"
+
+
+def _facts(row: Violation) -> dict[str, Any]:
+    origin = input_of(row.source) if row.source else None
+    form = "mark_dynamic" if row.constraint or ("mark_dynamic" in row.text and not row.name) else row.form
+    return {
+        "name": row.name,
+        "source": row.source,
+        "input": origin.name if origin else None,
+        "dim": origin.dim if origin else None,
+        "constant": row.constant,
+        "range": row.declared,
+        "other": row.other,
+        "type": row.constraint,
+        "form": form,
+        "text": row.text,
+    }
+
+
+def _fix(fix: SuggestedFix) -> dict[str, Any]:
+    return {"name": fix.name, "value": fix.value, "comment": fix.comment}
+
+
+def _fixes(rows: tuple[Violation, ...], fixes: tuple[SuggestedFix, ...]) -> list[str]:
+    found = [f"torch suggests: {f.name} = {f.value}" for f in fixes if f.value != "None"]
+    made = next((r for r in rows if r.form in {"specialized", "constant"}), None)
+    if made is not None and made.constant in {0, 1}:
+        found.append(
+            "export with an example whose size is at least 2: sizes 0 and 1 are always made constants"
+        )
+    elif made is not None:
+        found.append(
+            f"declare it static (Dim.STATIC) or leave it to torch (Dim.AUTO, maybe_mark_dynamic), or change the "
+            f"line that makes it {made.constant}"
+        )
+    elif any(r.form == "range" for r in rows):
+        found.append("export with an example inside of the range, or widen the range")
+    elif any(r.form == "equal" for r in rows):
+        found.append("use the same Dim for both sizes")
+    return found
+
+
+RULE = Rule("AL505", "size-is-not-dynamic", __doc__ or "")

@@ -1,0 +1,107 @@
+"""Tracing met a condition on data.
+
+## What it says
+A branch, a slice or a check of torch depends on a number that comes out of a tensor (`u0`), which tracing does
+not know. The finding quotes the condition, the user's line where that is known, and the checks that torch
+suggests.
+
+## Why it matters
+`u0` says nothing to whoever wrote the model: it is the result of an `.item()`, a `nonzero()`, a boolean mask.
+
+## Example
+`Could not guard on data-dependent expression u0 > 5` at `if n > 5:` where `n = k.item()`.
+
+## Evidence it needs
+The exception, in a trace or in a log; with `TORCH_DTRACE` also the record `guard_on_data_dependent_error`. A
+plain trace of an export has neither: there the graph ends at the condition (see AL611).
+
+## What to do
+Tell torch: `torch._check(n > 5)` before the line, if that always holds. Write both branches with `torch.cond`
+if not. For sizes, `torch._check_is_size(n)`. `torch.export.draft_export` lists every such place at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Experiment, Link
+from aoti_logs.parse.failure import Undecided
+from aoti_logs.rules.failure_case import Told
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from aoti_logs.parse.failure import Caused
+    from aoti_logs.rules.failure_case import FailureCase
+
+
+def tell(case: FailureCase) -> Told:
+    """Quote the condition and where it stands."""
+    found = case.failure.detail if isinstance(case.failure.detail, Undecided) else None
+    if found is None:
+        return Told(f"tracing met a condition on data: {case.failure.message}")
+    links = []
+    if found.caused is not None and (found.caused.code or found.caused.location):
+        row = case.failure.text.count("\n", 0, max(case.failure.text.find("Caused by:"), 0))
+        links.append(Link("caused by", _caused(found.caused), case.place_of(row)))
+    symbols = ", ".join(found.symbols) or "a value"
+    return Told(
+        f"tracing cannot decide `{found.expression}`: {symbols} comes from data",
+        because=_zero_one(found),
+        links=tuple(links),
+        facts={
+            "expression": found.expression,
+            "unhinted": found.unhinted,
+            "unbacked_symbols": list(found.symbols),
+            "size_like": None if found.size_like is None else list(found.size_like),
+            "caused_by": _facts(found.caused) if found.caused else None,
+            "suggested_checks": list(found.checks),
+        },
+        fixes=tuple(fixes(found)),
+        experiments=(
+            Experiment(
+                "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
+                (),
+                "compile",
+                "goes on with the example's values and lists every such place with its line",
+                "torch/export/_draft_export.py records each in its report",
+            ),
+        ),
+    )
+
+
+def fixes(found: Undecided) -> list[str]:
+    """Say how the condition can be decided."""
+    if found.checks:
+        return [f"before that line, whichever always holds: {' or '.join(found.checks)}"]
+    return [
+        "torch._check(...) of the condition before that line, if it always holds; torch.cond for both branches if not"
+    ]
+
+
+def _zero_one(found: Undecided) -> tuple[str, ...]:
+    text = found.expression
+    asked = text.startswith(("Eq(", "Ne(")) and text.endswith((", 1)", ", 0)"))
+    if asked and found.size_like and set(found.symbols) & set(found.size_like):
+        return ("torch asks whether a size is 0 or 1, which it treats apart (0/1 specialization)",)
+    return ()
+
+
+def _caused(caused: Caused) -> str:
+    where = caused.generated or caused.location or ""
+    return f"{caused.code}  # {where}" if caused.code else f"{where} in {caused.function}"
+
+
+def _facts(caused: Caused) -> dict[str, Any]:
+    node = caused.code.partition(" = ")[0] if caused.code and " = " in caused.code else None
+    return {
+        "code": caused.code,
+        "node": node,
+        "generated_location": caused.generated,
+        "library_location": caused.location,
+        "function": caused.function,
+    }
+
+
+RULE = Rule("AL506", "data-dependent", __doc__ or "")

@@ -1,0 +1,63 @@
+"""Inductor could not lower an operator.
+
+## What it says
+The graph was traced; while Inductor turned an operator into its own form, an exception was raised. The finding
+names the operator, its arguments, and the exception inside.
+
+## Why it matters
+The operator works in eager mode and in the trace. Either Inductor has no lowering for these arguments, or the
+arguments are ones that no implementation could take (an index into an empty tensor).
+
+## Example
+`LoweringException: AssertionError` with `target: aten.embedding.default` and `args[4]: True`: sparse
+embeddings are not supported.
+
+## Evidence it needs
+The metrics of the compile or the exception in a log.
+
+## What to do
+Compile with `backend="aot_eager"`, or run the exported program's `module()`: both run the same graph without
+Inductor. If that works, change the call so that the quoted arguments do not occur, or exclude it with `torch.compiler.disable`, and report it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Link
+from aoti_logs.parse.failure import Lowered
+from aoti_logs.rules.failure_case import Told
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from aoti_logs.rules.failure_case import FailureCase
+
+_SHOWN = 8
+
+
+def tell(case: FailureCase) -> Told:
+    """Name the operator and what was raised."""
+    failure = case.failure
+    lowered = failure.detail if isinstance(failure.detail, Lowered) else None
+    inner = failure.inner[-1] if failure.inner and failure.inner[-1] != "LoweringException" else None
+    said = ": ".join(part for part in (inner, failure.message) if part and part != f"{inner}:")
+    target = f"`{lowered.target}`" if lowered else "an operator"
+    args = lowered.args if lowered else ()
+    details = tuple(f"args[{n}]: {' '.join(text.split())[:160]}" for n, text in args[:_SHOWN])
+    return Told(
+        f"inductor cannot lower {target} in {case.what}: {said}",
+        links=(Link("operator", lowered.target, case.place, details=details),) if lowered else (),
+        facts={
+            "target": lowered.target if lowered else None,
+            "n_args": len(args),
+            "args": [{"index": n, "value": " ".join(text.split())} for n, text in args],
+            "inner_message": failure.message,
+        },
+        decide=(
+            'compile with backend="aot_eager", or run the exported program itself: if that works, the lowering is '
+            "at fault",
+        ),
+    )
+
+
+RULE = Rule("AL608", "lowering-failed", __doc__ or "")

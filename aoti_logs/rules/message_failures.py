@@ -1,0 +1,175 @@
+"""What messages of torch tell of failed compiles: a limit that was reached, an operator that refused its inputs,
+a condition that could not be decided. The last two are written before the exception is raised, so that they
+alone do not say that it reached the program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aoti_logs.explain import Link
+from aoti_logs.parse.compile_failure import read_failure
+from aoti_logs.parse.data_dependent import read_evaluation, symbols_in
+from aoti_logs.parse.failure import Failure, FailureKind, Undecided
+from aoti_logs.parse.recompile_limit import read_limit
+from aoti_logs.parse.shape import fields, first
+from aoti_logs.rules.al507_assumed_value import note
+from aoti_logs.rules.failure_case import FailureCase, Function, Reached
+from aoti_logs.rules.failure_finding import failure_finding
+from aoti_logs.rules.fake_kernels import fake_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aoti_logs.explain import Finding
+    from aoti_logs.parse.events import LogEvents, LogLine, Note
+    from aoti_logs.sources.source import Source
+
+_META = "failed while attempting to run meta for "
+_DOUBT = "torch writes this before the exception is raised; the program may have caught it"
+_GUARD = "Error while creating guard"
+
+
+def message_findings(events: LogEvents, source: Source, told: Sequence[Finding]) -> list[Finding]:
+    """Return what the messages tell that no exception of the same log does.
+
+    Args:
+        events: the log's events.
+        source: the log.
+        told: the findings of its exceptions.
+    """
+    known = {f.kind for f in told}
+    texts = [str(f.facts.get("message")) for f in told]
+    prefixed = sum(len(m.lines) for m in events.messages)
+    found: dict[tuple[str, str, int | None], Finding] = {}
+    for message in events.messages:
+        for case in _cases(message, source, known, texts):
+            case.facts["n_glog_records"] = prefixed
+            finding = failure_finding(case)
+            found.setdefault((finding.kind, finding.title, finding.rank), finding)
+    for error in events.errors:
+        limit = read_limit(error.message) if "hit recompilation cache limit" in error.message else None
+        if limit is not None:
+            failure = Failure(FailureKind.RECOMPILE_LIMIT, None, (), error.message, error.text, detail=limit)
+            case = FailureCase(
+                failure, error.span.place, reached=Reached.HANDLED, log=source.name, rank=error.rank
+            )
+            finding = failure_finding(case)
+            found.setdefault((finding.kind, finding.title, finding.rank), finding)
+    return [*found.values(), *_draft_findings(events.notes, source)]
+
+
+def _cases(message: LogLine, source: Source, known: set[str], texts: Sequence[str]) -> Iterator[FailureCase]:
+    text = message.text
+    if " hit config." in text:
+        limit = read_limit(text)
+        if limit is not None:
+            failure = Failure(
+                FailureKind.RECOMPILE_LIMIT, None, (), text.partition("\n")[0], text, detail=limit
+            )
+            function = Function(limit.function, limit.file, limit.line) if limit.function else None
+            yield _case(message, source, failure, function=function, reached=Reached.HANDLED)
+    elif text.startswith(_META):
+        failure = _refused(text)
+        if not any(failure.message and failure.message in t for t in texts):
+            yield _case(message, source, failure, doubt=_DOUBT)
+    elif text.startswith("failed ") and FailureKind.DATA_DEPENDENT not in known:
+        expression = read_evaluation(text.partition("\n")[0])
+        if expression is not None and symbols_in(expression):
+            said = f"could not evaluate {expression}"
+            detail = Undecided(expression, None, symbols_in(expression), None)
+            failure = Failure(FailureKind.DATA_DEPENDENT, None, (), said, text, detail=detail)
+            yield _case(message, source, failure, doubt=_DOUBT)
+    elif (
+        text.startswith(_GUARD)
+        and FailureKind.CONSTRAINT not in known
+        and "ConstraintViolationError: " in text
+    ):
+        at = text.index("ConstraintViolationError: ")
+        failure = read_failure("ConstraintViolationError", text[at:].partition(": ")[2])
+        yield _case(message, source, failure, doubt=_DOUBT)
+
+
+def _refused(text: str) -> Failure:
+    """Read `failed while attempting to run meta for OP` with the traceback below it."""
+    lines = text.split("\n")
+    operator = lines[0].removeprefix(_META).strip()
+    told = fields("traceback", "exception", lines[-1].strip()[:4096]) if len(lines) > 1 else None
+    cause = first(told, "TYPE") if told else None
+    said = (first(told, "MESSAGE") or "") if told else lines[0]
+    inner = (cause,) if cause and cause[:1].isalpha() else ()
+    return Failure(FailureKind.FAKE_TENSOR, None, inner, said, text, operator=operator)
+
+
+def _case(
+    message: LogLine,
+    source: Source,
+    failure: Failure,
+    *,
+    function: Function | None = None,
+    reached: Reached = Reached.RAISED,
+    doubt: str | None = None,
+) -> FailureCase:
+    own: Source = message.span.source
+    places = tuple(own.place(n) for n in message.lines)
+    return FailureCase(
+        failure=failure,
+        place=places[0] if places else message.span.place,
+        text_places=places,
+        compile_id=message.compile_id,
+        function=function,
+        reached=reached,
+        doubt=doubt,
+        rank=message.rank if message.rank is not None else source.rank,
+        log=source.name,
+        facts={"log_level": message.level[:1]},
+    )
+
+
+def _draft_findings(notes: Sequence[Note], source: Source) -> Iterator[Finding]:
+    """Yield what the report of a draft export says."""
+    rows: list[dict[str, Any]] = []
+    links: list[Link] = []
+    for found in notes:
+        if found.kind != "draft_export":
+            continue
+        facts, place = dict(found.facts), found.span.place
+        issue = facts.get("issue")
+        if issue == "data_dependent" and "expression" in facts:
+            rows.append(_row(facts))
+            where = (
+                f"{facts['file']}:{facts.get('line')} in {facts.get('function')}" if "file" in facts else ""
+            )
+            text = f"{facts['expression']} is {facts.get('result')}"
+            links.append(Link("assumed", text, place, details=(where,) if where else ()))
+        elif issue in {"missing_fake_kernel", "mismatched_fake_kernel"} and "op" in facts:
+            yield _with_issues(
+                fake_kernel(facts["op"], facts.get("reason"), place, source.name, source.rank), facts
+            )
+    if rows:
+        made = note(rows, tuple(links[:12]), source.name, source.rank)
+        yield _with_issues(made, dict(next(n for n in notes if n.kind == "draft_export").facts))
+
+
+def _with_issues(finding: Finding, facts: dict[str, str]) -> Finding:
+    from dataclasses import replace
+
+    return replace(finding, facts={**finding.facts, "n_issues": int(facts.get("n_issues", "0")[:9])})
+
+
+def _row(facts: dict[str, str]) -> dict[str, Any]:
+    user: dict[str, Any] | None = None
+    if "file" in facts:
+        line = int(facts.get("line", "0")[:9])
+        user = {
+            "file": facts["file"],
+            "line": line,
+            "function": facts.get("function"),
+            "code": facts.get("code"),
+        }
+    return {
+        "expression": facts["expression"],
+        "result": facts.get("result"),
+        "user_frame": user,
+        "code": facts.get("code"),
+    }
