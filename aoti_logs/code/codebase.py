@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from aoti_logs.code.nearness import name_of_copy
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
@@ -151,20 +152,19 @@ class CodeBase:
             if source.kind in _PREFERENCE:
                 groups.setdefault(_digest(source), []).append(source)
         codes = []
+        self._copies: dict[int, tuple[str, ...]] = {}
         for copies in groups.values():
             copies.sort(key=lambda s: (_depth(s), s.name))
             # Where torch said it wrote the text is a name of it as well.
-            names = [c.name for c in copies] + [c.filename for c in copies if c.filename]
-            codes.append(Code(copies[0], tuple(dict.fromkeys(names))))
+            written = [c.filename for c in copies if c.filename]
+            names = dict.fromkeys([*(c.name for c in copies), *written])
+            codes.append(Code(copies[0], tuple(names)))
+            self._copies[id(copies[0])] = tuple(dict.fromkeys([*map(name_of_copy, copies), *written]))
         self.codes: tuple[Code, ...] = tuple(codes)
 
     def copies(self, source: Source) -> tuple[str, ...]:
-        """Return the names of all sources that hold the text of one that is quoted; none for any other."""
-        return self._names.get(id(source), ())
-
-    @cached_property
-    def _names(self) -> dict[int, tuple[str, ...]]:
-        return {id(c.source): c.names for c in self.codes}
+        """Return the names, as `nearness` reads them, of all that hold the text of a source of `codes`."""
+        return self._copies.get(id(source), ())
 
     @cached_property
     def wrappers(self) -> tuple[Code, ...]:
