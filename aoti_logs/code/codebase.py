@@ -18,10 +18,11 @@ from aoti_logs.code.nearness import name_of_copy
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from aoti_logs.code.model import (
         Buffer,
+        Call,
         CompiledModel,
         Constant,
         InputCheck,
@@ -54,6 +55,16 @@ class Wrapper(Protocol):
     @property
     def launches(self) -> tuple[Launch, ...]:
         """All launches and extern calls in program order."""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The same without their arguments, which take most of the time."""
+
+    def launch(self, index: int) -> Launch:
+        """Return one of the launches."""
+
+    def mentioning(self, names: Collection[str]) -> list[int]:
+        """Return the launches that may read or write one of these buffers, in program order."""
 
     @property
     def inputs(self) -> tuple[ModelInput, ...]:
@@ -129,15 +140,13 @@ class Code:
 
     def kernels_with(self, message: str) -> tuple[Kernel, ...]:
         """Return the kernels in this text that can print a message."""
-        if message.encode() not in self.source.data and not _escaped(message, self.source):
+        if not any(
+            self.source.data.find(m) >= 0 for m in {message.encode(), message.encode("unicode_escape")}
+        ):
             return ()
         if self.wrapper is not None:
             return self.wrapper.kernels_with(message)
         return tuple(k for k in self.kernels if any(m == message for _, m in k.asserts))
-
-
-def _escaped(message: str, source: Source) -> bool:
-    return source.data.find(message.encode("unicode_escape")) >= 0
 
 
 _PREFERENCE = {Kind.WRAPPER_CPP: 0, Kind.OUTPUT_CODE: 0, Kind.KERNEL_CPP: 1, Kind.TRITON_KERNEL: 2}
@@ -201,8 +210,9 @@ class CodeBase:
 def _digest(source: Source) -> bytes:
     # A trace holds the wrapper before the compile and link commands were appended.
     end = source.data.rfind(b"\n// Compile cmd")
-    text = source.data[:end] if end >= 0 else source.data
-    return hashlib.sha256(bytes(text).replace(b"\r\n", b"\n").strip()).digest()
+    text = bytes(source.data[:end] if end >= 0 else source.data)
+    text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
+    return hashlib.sha256(text.strip()).digest()
 
 
 def _depth(source: Source) -> int:
