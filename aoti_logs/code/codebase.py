@@ -250,7 +250,7 @@ def cache_name(text: str) -> str:
 
 def kernel_text(kernel: Kernel) -> str:
     """Return the text of a Triton kernel's file as the cache holds it."""
-    lines = kernel.source.lines[kernel.first_line - 1 : kernel.end_line]
+    lines = kernel.source.lines_from(kernel.first_line, kernel.end_line)
     if lines and "'''" in lines[0]:
         # Inside a wrapper the text begins behind the quotes of `async_compile.triton('name', '''`.
         lines[0] = lines[0].rpartition("'''")[2]
