@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _SYMBOL = re.compile(r'^\s*\w+: "Sym\((.*)\)" = ')
 _COMPARED = re.compile(r"^(?:Eq|Ne|Gt|Ge|Lt|Le|And|Or|Not)\(|[<>]|==|!=")
+_TORCH = re.compile(
+    r"/(?:site|dist)-packages/torch/|/torch/(?:nn|_dynamo|_inductor|_functorch|fx|export|_export|utils|autograd)/"
+)
 _EXPORT = (
     "torch/export/__init__.py",
     "torch/export/_trace.py",
@@ -48,7 +51,10 @@ def read_partial(record: TraceRecord) -> PartialGraph:
     source = payload_source(record)
     graph = read_graph(source)
     last = graph.nodes[-1] if graph.nodes else None
-    row = next((n for n in range(len(source.lines), 0, -1) if last and _assigns(source.line_text(n), last.name)), None)
+    row = next(
+        (n for n in range(len(source.lines), 0, -1) if last and _assigns(source.line_text(n), last.name)),
+        None,
+    )
     text = source.line_text(row).strip() if row else None
     comment = next((n for n in range(row or 0, 0, -1) if "# File: " in source.line_text(n)), None)
     found = _SYMBOL.match(text) if text else None
@@ -77,10 +83,11 @@ def export_call(frames: Sequence[StackFrame]) -> StackFrame | None:
 
 def user_frame(frames: Sequence[StackFrame]) -> StackFrame | None:
     """Return the innermost frame outside of torch, or the innermost of all."""
-    own = [f for f in frames if f.file and not _is_torch(f.file)]
+    own = [f for f in frames if f.file and not is_torch(f.file)]
     return own[-1] if own else frames[-1] if frames else None
 
 
-def _is_torch(path: str) -> bool:
+def is_torch(path: str) -> bool:
+    """Tell whether a file is one of torch's own, by its path in an installation or a checkout."""
     parts = path.replace("\\", "/")
-    return "/site-packages/torch/" in parts or "/torch/nn/modules/" in parts or parts.startswith("torch/")
+    return _TORCH.search(parts) is not None or parts.startswith("torch/")

@@ -157,7 +157,7 @@ def _power(base: Value, exponent: Value) -> Value:
         return _divide(1, base**-exponent) if exponent < 0 else base**exponent
     found = float(base) ** float(exponent)
     if isinstance(found, complex):
-        raise ValueError  # noqa: TRY004 a negative base under a fraction: no size is complex
+        raise ValueError
     return found
 
 

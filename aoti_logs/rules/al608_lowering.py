@@ -54,8 +54,7 @@ def tell(case: FailureCase) -> Told:
             "inner_message": failure.message,
         },
         decide=(
-            'compile with backend="aot_eager", or run the exported program itself: if that works, the lowering is '
-            "at fault",
+            'compile with backend="aot_eager", or run the exported program itself: if that works, lowering is at fault',
         ),
     )
 

@@ -48,7 +48,11 @@ def stopped(record: TraceRecord, rank: int | None) -> Finding:
         title = f"{what} very likely failed: it cannot decide `{partial.condition}`, which depends on data"
     else:
         title = f"{what} very likely failed{_where(partial)}"
-    fixes = ("torch._check(...) of the condition before that line, or torch.cond for both branches",) if data else ()
+    fixes = (
+        ("torch._check(...) of the condition before that line, or torch.cond for both branches",)
+        if data
+        else ()
+    )
     verdict = Verdict("AL611", title, Confidence.LIKELY, (), (), fixes)
     return Finding(
         rule="AL611",
@@ -62,7 +66,10 @@ def stopped(record: TraceRecord, rank: int | None) -> Finding:
         log=record.index.source.name,
         chain=tuple(_links(partial, call)),
         missing=(
-            Missing("the exception", "stderr of the export; or TORCH_DTRACE instead of TORCH_TRACE, for conditions"),
+            Missing(
+                "the exception",
+                "stderr of the export; or TORCH_DTRACE instead of TORCH_TRACE, for conditions",
+            ),
         ),
         verdicts=(verdict,),
         doubt=_DOUBT,
@@ -105,7 +112,11 @@ def _facts(partial: PartialGraph, call: StackFrame | None, *, data: bool) -> dic
             "code": last.code,
         }
     if data:
-        facts |= {"expression": partial.condition, "innermost": partial.condition, "unbacked_symbols": list(symbols_in(partial.condition or ""))}
+        facts |= {
+            "expression": partial.condition,
+            "innermost": partial.condition,
+            "unbacked_symbols": list(symbols_in(partial.condition or "")),
+        }
     return facts
 
 
