@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Explanation
     from aoti_logs.parse.events import LogEvents
+    from aoti_logs.records.trace import TraceRecord
 
     PathLike = str | os.PathLike[str]
 
@@ -183,6 +184,22 @@ class Run:
             return self.evidence.trace(lead or source).spans_in(source)
         size = self.size_of(source)
         return ([(str(source.kind), 0, size)], []) if size else ([], [])
+
+    def record(self, source: str, line: int) -> TraceRecord:
+        """Return a record of a trace with all of its fields: `envelope`, `text`, `json()`, `frames()`.
+
+        Args:
+            source: the trace, as the tables name it in `source`.
+            line: any line of the record.
+
+        Raises:
+            KeyError: there is no such trace, or no record in that line.
+        """
+        for trace in self.evidence.traces:
+            record = trace.at(source, line)
+            if record is not None:
+                return record
+        raise KeyError(f"no record of a trace in {source}:{line}")
 
     def views(self) -> Iterator[ModelView]:
         """Yield every distinct wrapper with the questions one can ask it."""

@@ -151,6 +151,44 @@ def timeline(
 
 
 @app.command()
+def report(
+    paths: Annotated[
+        list[str], typer.Argument(help="Traces, folders of them, tlparse reports; - for stdin.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")] = Path("aoti_report"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a report that is there.")] = False,
+    context: _CONTEXT = None,
+    plain: Annotated[bool, typer.Option("--plain", "-p", help="Generated code as plain text.")] = False,
+    provenance: Annotated[
+        bool, typer.Option("--provenance", "-i", help="Pages that set graphs and code side by side.")
+    ] = False,
+    export: Annotated[bool, typer.Option("--export", "-e", help="Report of a draft export.")] = False,
+    browse: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
+) -> None:
+    """Write tlparse's HTML report of traces, with our findings linked into it."""
+    from aoti_logs.errors import LoadError
+    from aoti_logs.report.copies import Copies
+    from aoti_logs.report.given import expand, traces
+    from aoti_logs.report.screen import render_written
+    from aoti_logs.report.tlparse import Options
+    from aoti_logs.report.write import write_report
+
+    try:
+        run = _load(expand(paths), context)
+        indexes = [run.evidence.trace(source) for source in traces(run.subjects)]
+        options = Options(plain=plain, provenance=provenance, export=export)
+        copies = Copies(run.evidence)
+        written = write_report(indexes, run.explain(), output, options, copies, overwrite=overwrite)
+    except LoadError as error:
+        _fail(str(error))
+    _write(render_written(written))
+    if browse:
+        typer.launch(str(written.page.absolute()))
+    if written.problems:
+        raise typer.Exit(2)
+
+
+@app.command()
 def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = None) -> None:
     """List the rules, or print the page of one."""
     from aoti_logs.rules import all_rules

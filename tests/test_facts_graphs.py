@@ -144,7 +144,7 @@ def test_aot_graph_names_its_inputs_descriptors():
     assert [(p.name, p.aot_index, p.user_name) for p in graph.placeholders] == [
         ("arg0_1", 0, None), ("arg1_1", 2, None), ("arg2_1", None, "l.bias")
     ]  # fmt: skip
-    assert [p.place.line for p in graph.placeholders] == [4, 5, 6]
+    assert [graph.place_of(p).line for p in graph.placeholders] == [4, 5, 6]
     assert [(n.name, n.target, n.args) for n in graph.nodes] == [
         ("mul", "*", ("arg0_1",)),
         ("sym_size_int", "torch.ops.aten.sym_size.int", ("arg1_1",)),

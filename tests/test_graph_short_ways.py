@@ -57,7 +57,7 @@ def text_source(text: str) -> Source:
 
 
 def said(graphs: tuple[Graph, ...]) -> list[object]:
-    return [(g.stage, g.placeholders, g.nodes, g.attributes, g.compile_id) for g in graphs]
+    return [(g.stage, g.placeholders, g.first_line, g.nodes, g.attributes, g.compile_id) for g in graphs]
 
 
 @given(st.lists(HEAD_PARTS, max_size=12))

@@ -6,6 +6,7 @@ import random
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -29,7 +30,7 @@ TEXTS = (
     b"\r\n",
     b"\xff\xfe\x00 not UTF-8\n",
 )
-PLAIN = (
+PLAIN: tuple[Any, ...] = (
     None,
     [],
     {},

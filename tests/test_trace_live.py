@@ -174,6 +174,15 @@ def test_graphs_of_all_stages_have_their_nodes_counted(run):
     assert graph.select("inputs", "n_nodes").row(0) == (["L_x_"], 1)
 
 
+def test_a_record_can_be_had_with_all_its_fields_by_a_line_of_a_table(run):
+    row = run.graph_breaks.row(0, named=True)
+    record = run.record(row["source"], row["line"] + 1)
+    assert record.artifact == "dynamo_graph_break_reason"
+    assert record.envelope["artifact"]["encoding"] == "string"
+    with pytest.raises(KeyError):
+        run.record(row["source"], 10**9)
+
+
 def test_explaining_it_names_the_failure(run):
     kinds = [finding.kind for finding in run.explain().findings]
     assert "dynamo_unsupported" in kinds

@@ -56,7 +56,7 @@ def statistics(trace: Path, out: Path) -> tuple[dict[str, int], set[str]]:
 
 @pytest.mark.parametrize("pattern", FOLDERS)
 def test_counts_agree_with_tlparse_where_it_is_right(pattern, corpus_dir, tmp_path):
-    wrong = []
+    wrong: list[tuple[object, ...]] = []
     for path in sorted(p for p in corpus_dir.glob(pattern) if p.is_file()):
         traces = aoti_logs.load(path).traces
         if not traces.height:

@@ -158,6 +158,14 @@ class CodeBase:
             codes.append(Code(copies[0], tuple(dict.fromkeys(names))))
         self.codes: tuple[Code, ...] = tuple(codes)
 
+    def copies(self, source: Source) -> tuple[str, ...]:
+        """Return the names of all sources that hold the text of one that is quoted; none for any other."""
+        return self._names.get(id(source), ())
+
+    @cached_property
+    def _names(self) -> dict[int, tuple[str, ...]]:
+        return {id(c.source): c.names for c in self.codes}
+
     @cached_property
     def wrappers(self) -> tuple[Code, ...]:
         """The texts that are wrappers.

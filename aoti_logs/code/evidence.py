@@ -176,7 +176,7 @@ class Evidence:
 
     def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
         """Return the names of all sources that hold a wrapper's text."""
-        return next((c.names for c in self.base.codes if c.source is wrapper.source), ())
+        return self.base.copies(wrapper.source)
 
     def view(self, wrapper: Wrapper) -> ModelView:
         """Return the questions about one wrapper, with the user's names of its inputs."""

@@ -82,14 +82,35 @@ def decide(wrapper: WrapperInputs, flavour: str, bench: Bench, copies: Sequence[
             near[key] = nearness(testimony.source, testimony.compile_id, copies)
         judged.append((testimony, near[key]))
     names: dict[str, InputName] = {}
+    choices: dict[tuple[bool, ...], _Choice] = {}
     for entry in wrapper.inputs:
-        about = [(t, n) for t, n in judged if entry.name in t.names]
-        if about:
-            names[entry.name] = _decide(entry.name, about, copies)
+        about = tuple(entry.name in t.names for t, _ in judged)
+        if any(about):
+            # Most witnesses name every input.
+            if about not in choices:
+                choices[about] = _choose([j for j, tells in zip(judged, about, strict=True) if tells], copies)
+            names[entry.name] = choices[about].name(entry.name)
     return names
 
 
-def _decide(arg: str, judged: list[tuple[Testimony, int]], copies: Sequence[str]) -> InputName:
+@dataclass(frozen=True)
+class _Choice:
+    """The testimony that counts, those that may differ from it, and how sure it is if none does."""
+
+    chosen: Testimony
+    rivals: list[Testimony]
+    strength: Confidence
+
+    def name(self, arg: str) -> InputName:
+        name, place = self.chosen.names[arg]
+        others = tuple(dict.fromkeys(t.names[arg][0] for t in self.rivals if t.names[arg][0] != name))
+        strength = self.strength
+        if others:
+            strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
+        return InputName(name, place, strength, self.chosen.why, others)
+
+
+def _choose(judged: list[tuple[Testimony, int]], copies: Sequence[str]) -> _Choice:
     """Choose between testimonies about one input, each with its nearness."""
     heard = [t for t, _ in judged]
     best = max(n for _, n in judged)
@@ -101,18 +122,14 @@ def _decide(arg: str, judged: list[tuple[Testimony, int]], copies: Sequence[str]
         heard = [t for t in heard if t.strength is Confidence.PROVEN or id(t) in kept]
     near.sort(key=lambda t: (_ORDER.index(t.strength), t.rank))
     chosen = near[0]
-    name, place = chosen.names[arg]
     rivals = near if best >= SAME_RUN else heard
     rivals = [
         t for t in rivals if t.strength is Confidence.PROVEN or chosen.strength is not Confidence.PROVEN
     ]
-    others = tuple(dict.fromkeys(t.names[arg][0] for t in rivals if t.names[arg][0] != name))
     strength = chosen.strength
     if strength is Confidence.PROVEN and best < SAME_RUN and not belongs(chosen.source, copies):
         strength = Confidence.LIKELY
-    if others:
-        strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
-    return InputName(name, place, strength, chosen.why, others)
+    return _Choice(chosen, rivals, strength)
 
 
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]

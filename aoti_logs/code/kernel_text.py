@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.body import Param
@@ -37,6 +38,20 @@ def occurrences(data: bytes | mmap.mmap, literal: bytes, start: int = 0) -> Iter
     while at >= 0:
         yield at
         at = data.find(literal, at + len(literal))
+
+
+def at_line_starts(
+    data: bytes | mmap.mmap, pattern: re.Pattern[bytes], *literals: bytes
+) -> list[re.Match[bytes]]:
+    """Return the matches of a pattern at the starts of lines, in order; only lines with a literal are tried."""
+    starts = set()
+    for literal in literals:
+        at = data.find(literal)
+        while at >= 0:
+            starts.add(data.rfind(b"\n", 0, at) + 1)
+            end = data.find(b"\n", at)
+            at = data.find(literal, end) if end >= 0 else -1
+    return [m for start in sorted(starts) if (m := pattern.match(data, start)) is not None]
 
 
 def quoted(data: bytes | mmap.mmap, message: str) -> Iterator[int]:
@@ -138,6 +153,8 @@ def cpp_params(text: str) -> tuple[Param, ...]:
 def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
     """Yield (line, message) of every bounds check in the text of a kernel; the first line is `first_line`."""
     line, at = first_line, 0
+    if "TORCH_CHECK" not in text and "device_assert" not in text:
+        return
     for match in _CHECK.finditer(text):
         stop = text.find("\n", match.end())
         stop = len(text) if stop < 0 else stop
@@ -178,9 +195,8 @@ def triton_kernel(
         name: the name that the wrapper calls it by (a user's kernel `scale` is called `scale_0`).
         path: the cache file that the wrapper names for it.
     """
-    plain = textwrap.dedent(text)
-    last = first_line + plain.rstrip().count("\n")
-    found, params = _kernel_function(plain)
+    read = _kernel_file if len(text) <= _LONGEST_KEPT else _kernel_file.__wrapped__
+    found, params, asserts, lines = read(text)
     if found is None and name is None:
         return None
     return Kernel(
@@ -188,12 +204,28 @@ def triton_kernel(
         Backend.TRITON,
         source,
         first_line,
-        last,
+        first_line + lines,
         params,
         first_line=first_line,
         path=path,
-        asserts=tuple(check_messages(plain, first_line)),
+        asserts=tuple((first_line + line, message) for line, message in asserts),
     )
+
+
+_LONGEST_KEPT = 1 << 16
+
+
+@lru_cache(maxsize=512)
+def _kernel_file(
+    text: str,
+) -> tuple[str | None, tuple[Param, ...], tuple[tuple[int, str], ...], int]:
+    """Return name, parameters, checks and the number of line ends of a kernel file; lines count from 0.
+
+    The same kernel stands in the wrapper, in its cache file, and in the wrappers of other ranks.
+    """
+    plain = textwrap.dedent(text)
+    found, params = _kernel_function(plain)
+    return found, params, tuple(check_messages(plain, 0)), plain.rstrip().count("\n")
 
 
 _DEF = re.compile(r"^def (\w+)\(", re.MULTILINE)

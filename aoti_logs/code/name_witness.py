@@ -16,9 +16,11 @@ from aoti_logs.parse.origin import input_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from aoti_logs.explain import Confidence
     from aoti_logs.parse.facts import Graph, Signature, SourceName, Symbol
     from aoti_logs.sources.source import Place
 
+    _Joined = tuple[dict[str, tuple[str, Place]], Confidence, Graph]
 _Compile = tuple[int, str | None]
 _Measures = list[tuple[str, ...] | None]
 
@@ -124,7 +126,7 @@ class Bench:
             if strength is not None:
                 pairs = zip(wrapper.inputs, listing, strict=True)
                 yield Testimony(
-                    {i.name: _named(u, self._origins) for i, u in pairs},
+                    {i.name: _named(graph, u, self._origins) for i, u in pairs},
                     1,
                     strength,
                     f"order of inputs in {graph.stage or 'a graph'}",
@@ -137,37 +139,54 @@ class Bench:
         """Dynamo's graphs by compile."""
         found: dict[_Compile, list[Graph]] = defaultdict(list)
         for graph in self._graphs:
-            if any(p.name.startswith(("L_", "G_")) for p in graph.placeholders):
+            if graph.placeholders.of_dynamo:
                 found[compile_of(graph)].append(graph)
         return dict(found)
 
     @cached_property
-    def _holding(self) -> dict[str, list[int]]:
-        """Numbers of the graphs with an input of that name, of compiles that have a graph of Dynamo."""
-        found: dict[str, list[int]] = defaultdict(list)
+    def _alike(self) -> dict[tuple[int, _Compile], list[int]]:
+        """Numbers of the graphs of one compile that share their inputs, where Dynamo's graph is at hand."""
+        found: dict[tuple[int, _Compile], list[int]] = defaultdict(list)
         for number, graph in enumerate(self._graphs):
-            if compile_of(graph) in self._of_dynamo:
-                for name in {p.name for p in graph.placeholders}:
-                    found[name].append(number)
-        return dict(found)
+            compiled = compile_of(graph)
+            if compiled in self._of_dynamo:
+                found[id(graph.placeholders), compiled].append(number)
+        return found
+
+    @cached_property
+    def _holding(self) -> dict[str, list[list[int]]]:
+        """The same by the names of their inputs."""
+        found: dict[str, list[list[int]]] = defaultdict(list)
+        for numbers in self._alike.values():
+            for name in self._graphs[numbers[0]].placeholders.by_name:
+                found[name].append(numbers)
+        return found
 
     def _from_dynamo(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
         """Join the wrapper's names to an AOT graph, and its inputs to Dynamo's graph of the same compile."""
         wanted = {i.name for i in wrapper.inputs}
-        for number in min((self._holding.get(name, []) for name in wanted), key=len):
-            graph = self._graphs[number]
-            by_name = {p.name: p for p in graph.placeholders}
-            if not wanted <= by_name.keys():
-                continue
-            strength = proof(wrapper, [measures(by_name[i.name].annotation) for i in wrapper.inputs])
-            if strength is None:
-                continue
-            for dynamo in self._of_dynamo[compile_of(graph)]:
-                names = _through(graph, dynamo, wanted, self._origins)
-                if names:
-                    why = f"{graph.stage or 'AOT graph'} and {dynamo.stage or 'Dynamo graph'}, input by input"
-                    yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id)
-                    break
+        told: dict[int, _Joined] = {}
+        for numbers in min((self._holding.get(name, []) for name in wanted), key=len):
+            found = self._joined(wrapper, wanted, self._graphs[numbers[0]])
+            if found is not None:
+                told.update(dict.fromkeys(numbers, found))
+        for number, (names, strength, dynamo) in sorted(told.items(), key=lambda t: t[0]):
+            stage = self._graphs[number].stage
+            why = f"{stage or 'AOT graph'} and {dynamo.stage or 'Dynamo graph'}, input by input"
+            yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id)
+
+    def _joined(self, wrapper: WrapperInputs, wanted: set[str], graph: Graph) -> _Joined | None:
+        by_name = graph.placeholders.by_name
+        if not wanted <= by_name.keys():
+            return None
+        strength = proof(wrapper, [measures(by_name[i.name].annotation) for i in wrapper.inputs])
+        if strength is None:
+            return None
+        for dynamo in self._of_dynamo[compile_of(graph)]:
+            names = _through(graph, dynamo, wanted, self._origins)
+            if names:
+                return names, strength, dynamo
+        return None
 
 
 def programs_of(
@@ -184,15 +203,15 @@ def programs_of(
         above = [
             g
             for g in printed.get(id(signature.source), ())
-            if g.placeholders[0].place.line <= signature.place.line
+            if g.place_of(g.placeholders[0]).line <= signature.place.line
         ]
-        own = max(above, key=lambda g: g.placeholders[0].place.line, default=None)
+        own = max(above, key=lambda g: g.place_of(g.placeholders[0]).line, default=None)
         pairs.append((own or saved_graph(signature.source), signature))
     return pairs
 
 
-def _named(user: UserInput, origins: dict[str, str]) -> tuple[str, Place]:
-    return origins.get(user.placeholder.name, user.name), user.placeholder.place
+def _named(graph: Graph, user: UserInput, origins: dict[str, str]) -> tuple[str, Place]:
+    return origins.get(user.placeholder.name, user.name), graph.place_of(user.placeholder)
 
 
 def _through(
@@ -219,7 +238,7 @@ def _through(
             and user is not None
             and (theirs[at].user_name or not is_scalar(theirs[at]))
         ):
-            names[placeholder.name] = _named(user, origins)
+            names[placeholder.name] = _named(dynamo, user, origins)
     return names
 
 

@@ -59,6 +59,7 @@ class ModelView:
         self.base = base
         self.names = names
         self._bodies: dict[str, Body | None] = {}
+        self._named: dict[tuple[str, ArgumentKind], Tensor] = {}
         self._written: dict[int, tuple[str, ...]] = {}
 
     @cached_property
@@ -154,6 +155,11 @@ class ModelView:
 
     def named(self, name: str, kind: ArgumentKind = ArgumentKind.OTHER) -> Tensor:
         """Return the tensor of a generated name."""
+        if (name, kind) not in self._named:
+            self._named[name, kind] = self._read_named(name, kind)
+        return self._named[name, kind]
+
+    def _read_named(self, name: str, kind: ArgumentKind) -> Tensor:
         shape = self.shapes.get(name)
         if name in self.constants:
             constant = self.constants[name]

@@ -25,9 +25,9 @@ from aoti_logs.code.kernel_text import (
 )
 from aoti_logs.code.model import Backend, CompiledModel, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
-from aoti_logs.code.wrapper_cpp_body import EntryReader
+from aoti_logs.code.wrapper_cpp_body import body_of
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
-from aoti_logs.code.wrapper_text import as_call, closing
+from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
     from aoti_logs.code.model import Buffer, Constant, InputCheck, Size
@@ -153,8 +153,7 @@ class WrapperFile:
 
     @cached_property
     def _constructor(self) -> tuple[int, int]:
-        match = info.CONSTRUCTOR.search(self.source.data)
-        return (0, 0) if match is None else info.region(self.source, match.start())
+        return info.constructor(self.source)
 
     # ------------------------------------------------------------ kernels
 
@@ -251,43 +250,44 @@ class WrapperFile:
 
     @cached_property
     def _read(self) -> EntryBody:
-        kernels = frozenset(self.kernel_names)
-        reader = EntryReader(kernels, {name: index for index, name, _ in self._listed_inputs})
-        reader.body.names.constants.update(c.name for c in self.constants if c.name)
         const = self._function(_CONST_ENTRY, (b"::_const_run_impl(",))
-        if const is not None and const[2] > const[1]:
-            folded = EntryReader(kernels, {})
-            folded.read(self.source.cut(const[1], const[2]), self.source.line_at(const[1]))
-            reader.body.launches.extend(folded.body.launches)
-            reader.body.unread.extend(folded.body.unread)
-        entry = self._entry
-        if entry is None:
-            return reader.body
-        return reader.read(self._entry_text, self.source.line_at(entry[1]))
+        return body_of(
+            frozenset(self.kernel_names),
+            tuple((name, index) for index, name, _ in self._listed_inputs),
+            tuple(c.name for c in self.constants if c.name),
+            self._text_of(const),
+            self._text_of(self._entry),
+        )
+
+    def _text_of(self, function: tuple[bytes, int, int] | None) -> tuple[str, int] | None:
+        if function is None or function[2] <= function[1]:
+            return None
+        return self.source.cut(function[1], function[2]), self.source.line_at(function[1])
 
     def _bound(self, index: int, raw: RawLaunch) -> Launch:
-        name = raw.kernel
-        if name in self._places or name in self._slots:
-            kernel = self._kernel(name)
-            own = () if kernel is None else kernel.params
-            params: tuple[Param | str, ...] = _launcher_marked(self._call_params(name), own) or own
-            backend = kernel.backend if kernel is not None else Backend.TRITON
-        else:
-            params = ()
-            backend = Backend.EXTERN
+        params, backend = self._called(raw.kernel)
         return Launch(
             index,
-            name,
+            raw.kernel,
             backend,
             raw.line,
             raw.text,
-            bind(_arguments(raw), params, self._read.names),
+            bind(raw.split(), params, self._read.names),
             raw.checked,
             raw.handle,
             raw.source_nodes,
             raw.stack,
             raw.outputs,
         )
+
+    def _called(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
+        """Return what the arguments of a call are bound to, and what is called."""
+        if name not in self._places and name not in self._slots:
+            return (), Backend.EXTERN
+        kernel = self._kernel(name)
+        own = () if kernel is None else kernel.params
+        params: tuple[Param | str, ...] = _launcher_marked(self._call_params(name), own) or own
+        return params, kernel.backend if kernel is not None else Backend.TRITON
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
@@ -303,7 +303,11 @@ class WrapperFile:
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
         """All launches and extern calls, in program order."""
-        return tuple(self._bound(index, raw) for index, raw in enumerate(self._read.launches))
+        raws, bound = self._read.launches, self._read.bound
+        key = tuple((name, *self._called(name)) for name in dict.fromkeys(raw.kernel for raw in raws))
+        if key not in bound:
+            bound[key] = tuple(self._bound(index, raw) for index, raw in enumerate(raws))
+        return bound[key]
 
     @cached_property
     def inputs(self) -> tuple[ModelInput, ...]:
@@ -385,13 +389,6 @@ class WrapperFile:
             self.kernel_files,
             self.unread,
         )
-
-
-def _arguments(raw: RawLaunch) -> tuple[str, ...]:
-    if raw.arguments is not None:
-        return raw.arguments
-    call = as_call(raw.text)
-    return () if call is None else call[1]
 
 
 def _launcher_marked(call: tuple[Param, ...], own: tuple[Param, ...]) -> tuple[Param | str, ...]:

@@ -8,6 +8,7 @@ and `at::..._out` calls instead of handles and shims.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Size
 from aoti_logs.code.wrapper_bind import SYMBOL, cpp_value
@@ -41,6 +42,8 @@ _GATE = "_check_aoti_runtime_check_inputs_env"
 _BLOCK = re.compile(r"(?:else\b|if\b|while\b|for\b|do\b|switch\b|try\b|catch\b)")
 _SHORT_IF = re.compile(r"if \(.{1,400}\)\s*(?:break|continue|return)$", re.DOTALL)
 _JUMPS = ("break", "continue", "return", "using ", "typedef ", "static_assert", "delete ", "thread_local ")
+_LONGEST_KEPT = 1 << 17
+"""What was read of longer text is not kept for other copies of it."""
 
 
 class EntryReader:
@@ -335,3 +338,41 @@ class EntryReader:
         self.body.checks.append(
             InputCheck(CheckKind.RUNTIME_ASSERT, "", None, None, expected, line, gated, text)
         )
+
+
+_Text = tuple[str, int]
+"""A function's body and the line where it begins."""
+
+
+def body_of(
+    kernels: frozenset[str],
+    inputs: tuple[tuple[str, int], ...],
+    constants: tuple[str, ...],
+    const: _Text | None,
+    entry: _Text | None,
+) -> EntryBody:
+    """Return what the entry function says, and before it the one that folds constants.
+
+    The same text in another copy or rank is read once. Arguments are those of `EntryReader`, and the
+    names of constants.
+    """
+    kept = sum(len(text) for text, _ in filter(None, (const, entry))) <= _LONGEST_KEPT
+    read = _read_functions if kept else _read_functions.__wrapped__
+    return read(kernels, inputs, constants, const, entry)
+
+
+@lru_cache(maxsize=32)
+def _read_functions(
+    kernels: frozenset[str],
+    inputs: tuple[tuple[str, int], ...],
+    constants: tuple[str, ...],
+    const: _Text | None,
+    entry: _Text | None,
+) -> EntryBody:
+    reader = EntryReader(kernels, dict(inputs))
+    reader.body.names.constants.update(constants)
+    if const is not None:
+        folded = EntryReader(kernels, {}).read(*const)
+        reader.body.launches.extend(folded.launches)
+        reader.body.unread.extend(folded.unread)
+    return reader.body if entry is None else reader.read(*entry)

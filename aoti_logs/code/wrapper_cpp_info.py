@@ -8,6 +8,7 @@ Printed by `CppWrapperCpu.codegen_model_constructor` and `generate_input_output_
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.kernel_text import occurrences
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
     from aoti_logs.sources.source import Source
 
-CONSTRUCTOR = re.compile(rb"(\w+)::\1\(std::shared_ptr<ConstantMap>")
-"""Where the constructor of the model class starts."""
+_CONSTRUCTOR = b"(std::shared_ptr<ConstantMap>"
+_LONGEST_NAME = 1000
+_LONGEST_KEPT = 1 << 13
 CHECK_FUNCTION = re.compile(rb"AOTI_NOINLINE static void (?:check_input_(\d{1,9})|__check_inputs_outputs)\(")
 """Where a function of input checks starts."""
 GATE = b"_check_aoti_runtime_check_inputs_env"
@@ -37,6 +39,17 @@ _COMPARE = re.compile(
 _DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = (?:aoti_torch_dtype_|cached_torch_dtype_)(\w+)")
 _DEVICE = re.compile(r"int32_t (\w+)_expected_device_type = (\d+);")
 _DEVICE_NAME = re.compile(r'"\d+\((\w+)\), "')
+
+
+def constructor(source: Source) -> tuple[int, int]:
+    """Return the byte range of the constructor of the model class (`X::X(...)`), an empty one without it."""
+    data = source.data
+    for at in occurrences(data, _CONSTRUCTOR):
+        before = bytes(data[max(0, at - 2 * _LONGEST_NAME) : at])
+        owner, colons, name = before.rpartition(b"::")
+        if colons and re.fullmatch(rb"\w+", name) and owner.endswith(name):
+            return region(source, at - len(b"::") - 2 * len(name))
+    return 0, 0
 
 
 def region(source: Source, start: int) -> tuple[int, int]:
@@ -122,16 +135,31 @@ def checks(source: Source) -> Iterator[InputCheck]:
 
 
 def _comparisons(text: str, first_line: int, *, gated: bool) -> Iterator[InputCheck]:
+    if len(text) <= _LONGEST_KEPT:
+        yield from _kept_comparisons(text, first_line, gated)
+    else:
+        yield from _read_comparisons(text, first_line, gated=gated)
+
+
+@lru_cache(maxsize=1024)
+def _kept_comparisons(text: str, first_line: int, gated: bool) -> tuple[InputCheck, ...]:
+    # Copies of a wrapper, and wrappers that differ elsewhere, check the same inputs on the same lines.
+    return tuple(_read_comparisons(text, first_line, gated=gated))
+
+
+def _read_comparisons(text: str, first_line: int, *, gated: bool) -> Iterator[InputCheck]:
     index: int | None = None
     tensor = ""
     lines = text.split("\n")
     for number, line in enumerate(lines):
+        if " = " not in line and "if (" not in line:
+            continue
         at = first_line + number
         quoted = line.strip()
-        if match := _TENSOR.search(line):
+        if "_handles[" in line and (match := _TENSOR.search(line)):
             tensor = match[1]
             index = int(match[3]) if match[2] == "input" else None
-        elif match := _COMPARE.search(line):
+        elif "if (" in line and (match := _COMPARE.search(line)):
             if match["static"] is not None:
                 kind = CheckKind.EQUAL if match["what"] == "size" else CheckKind.STRIDE
                 name, dim, expected = match["tensor"], match["dim"], match["static"]

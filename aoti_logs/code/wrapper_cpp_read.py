@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.wrapper_bind import Names
+from aoti_logs.code.wrapper_text import as_call
 
 if TYPE_CHECKING:
-    from aoti_logs.code.model import Buffer, InputCheck, Size
+    from collections.abc import Hashable
+
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Size
 
 
 @dataclass
@@ -28,6 +31,13 @@ class RawLaunch:
     stack: str | None = None
     outputs: tuple[str, ...] = ()
 
+    def split(self) -> tuple[str, ...]:
+        """Return the arguments."""
+        if self.arguments is not None:
+            return self.arguments
+        call = as_call(self.text)
+        return () if call is None else call[1]
+
 
 @dataclass
 class EntryBody:
@@ -44,3 +54,5 @@ class EntryBody:
     constant_lines: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Name of a constant -> (index, line that unpacks it)."""
     unread: list[tuple[int, str]] = field(default_factory=list)
+    bound: dict[Hashable, tuple[Launch, ...]] = field(default_factory=dict)
+    """The calls bound, by the parameters of the kernels that they were bound to."""

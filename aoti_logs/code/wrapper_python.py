@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.expr import Name, Num
+from aoti_logs.code.kernel_text import at_line_starts
 from aoti_logs.code.model import (
     Argument,
     ArgumentKind,
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
     from aoti_logs.code.body import Param
     from aoti_logs.code.model import Buffer, InputCheck, Size
 
-_FUNCTION = re.compile(rb"^([ ]*)def (\w+)\((?:self, )?args\):", re.MULTILINE)
-_CPP_START = re.compile(rb"^cpp_wrapper_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")", re.MULTILINE)
+_FUNCTION = re.compile(rb"([ ]*)def (\w+)\((?:self, )?args\):")
+_CPP_START = re.compile(rb"cpp_wrapper_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")")
 _KERNEL_SRC = re.compile(rb"^kernel_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")", re.MULTILINE)
-_CONSTANT = re.compile(rb"^(\w+) = None  # [0-9a-f]{8,}", re.MULTILINE)
+_CONSTANT = re.compile(rb"(\w+) = None  # [0-9a-f]{8,}")
 _DEVICE = re.compile(rb"device_str='(\w+)'|empty_strided_(cpu|cuda|xpu|mps|mtia)\(\(|async_compile\.(cpp)")
-_PATHS = re.compile(rb"^# kernel path: ([^\n]+)", re.MULTILINE)
+_PATHS = re.compile(rb"# kernel path: ([^\n]+)")
+_LONGEST_KEPT = 1 << 17
+"""What was read of longer text is not kept for other copies of it."""
 
 
 class OutputCode:
@@ -59,9 +62,10 @@ class OutputCode:
     def _cpp(self) -> WrapperFile | None:
         """The C++ in the raw string of a `cpp_wrapper=True` file."""
         data = self.source.data
-        match = _CPP_START.search(data)
-        if match is None:
+        found = at_line_starts(data, _CPP_START, b"cpp_wrapper_src = (")
+        if not found:
             return None
+        match = found[0]
         start, quote = match.end(), match["quote"]
         kernels = _KERNEL_SRC.search(data, start)
         if kernels is not None:
@@ -128,7 +132,7 @@ class OutputCode:
         """(name, text, line) of the functions that take `args`."""
         data = self.source.data
         found = []
-        for match in _FUNCTION.finditer(data):
+        for match in at_line_starts(data, _FUNCTION, b"args):"):
             name = match[2].decode("utf-8", "replace")
             if name.startswith(("benchmark", "get_args", "recursively")):
                 continue
@@ -140,12 +144,8 @@ class OutputCode:
 
     @cached_property
     def _read(self) -> CallBody:
-        torn: list[tuple[int, str]] = []
-        functions = parse_functions(self._regions, lambda line, text: torn.append((line, text)))
-        constants = [c.name for c in self.constants]
-        body = CallReader(functions, frozenset(self._defined.names), constants).read()
-        body.unread.extend(torn)
-        return body
+        constants = tuple(c.name for c in self.constants)
+        return _body_of(tuple(self._regions), frozenset(self._defined.names), constants)
 
     def _bound(self, index: int, raw: RawCall, name: str | None = None) -> Launch:
         name = name or raw.callee
@@ -222,7 +222,12 @@ class OutputCode:
         """All launches and extern calls, in program order."""
         if self._cpp is not None:
             return self._cpp.launches
-        return tuple(self._bound(index, raw) for index, raw in enumerate(self._read.calls))
+        calls, bound = self._read.calls, self._read.bound
+        kernels = {raw.callee: self.kernel(raw.callee) for raw in calls}
+        key = tuple((n, k and (k.backend, k.params)) for n, k in kernels.items())
+        if key not in bound:
+            bound[key] = tuple(self._bound(index, raw) for index, raw in enumerate(calls))
+        return bound[key]
 
     @cached_property
     def inputs(self) -> tuple[ModelInput, ...]:
@@ -242,7 +247,7 @@ class OutputCode:
             return self._cpp.constants
         return tuple(
             Constant(index, m[1].decode("utf-8", "replace"), None, None, None, self.source.line_at(m.start()))
-            for index, m in enumerate(_CONSTANT.finditer(self.source.data))
+            for index, m in enumerate(at_line_starts(self.source.data, _CONSTANT, b" = None  # "))
         )
 
     @property
@@ -275,8 +280,8 @@ class OutputCode:
     @cached_property
     def compile_paths(self) -> tuple[str, ...]:
         """Paths of `# kernel path:` comments: cache files on the machine that compiled."""
-        found = (m[1].decode("utf-8", "replace").strip() for m in _PATHS.finditer(self.source.data))
-        return tuple(dict.fromkeys(found))
+        found = at_line_starts(self.source.data, _PATHS, b"# kernel path: ")
+        return tuple(dict.fromkeys(m[1].decode("utf-8", "replace").strip() for m in found))
 
     @cached_property
     def kernel_files(self) -> tuple[str, ...]:
@@ -302,3 +307,23 @@ class OutputCode:
             self.kernel_files,
             self.unread,
         )
+
+
+def _body_of(
+    regions: tuple[tuple[str, str, int], ...], kernels: frozenset[str], constants: tuple[str, ...]
+) -> CallBody:
+    """Return what functions say; the same text in another copy, rank or recompile is read once."""
+    kept = sum(len(text) for _, text, _ in regions) <= _LONGEST_KEPT
+    read = _read_functions if kept else _read_functions.__wrapped__
+    return read(regions, kernels, constants)
+
+
+@lru_cache(maxsize=32)
+def _read_functions(
+    regions: tuple[tuple[str, str, int], ...], kernels: frozenset[str], constants: tuple[str, ...]
+) -> CallBody:
+    torn: list[tuple[int, str]] = []
+    functions = parse_functions(regions, lambda line, text: torn.append((line, text)))
+    body = CallReader(functions, kernels, constants).read()
+    body.unread.extend(torn)
+    return body

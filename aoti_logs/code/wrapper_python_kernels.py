@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.kernel_text import CPP_START, check_messages, cpp_kernel_at, quoted, triton_kernel
+from aoti_logs.code.kernel_text import (
+    CPP_START,
+    at_line_starts,
+    check_messages,
+    cpp_kernel_at,
+    quoted,
+    triton_kernel,
+)
 from aoti_logs.code.model import Backend, Kernel
 
 if TYPE_CHECKING:
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.body import Param
     from aoti_logs.sources.source import Source
 
-_START = re.compile(rb"^(\w+) = (?:async_compile\.(\w+)|(compile_mps_shader))\(", re.MULTILINE)
+_START = re.compile(rb"(\w+) = (?:async_compile\.(\w+)|(compile_mps_shader))\(")
 _QUOTE = re.compile(rb"'''|\"\"\"")
 _PATH = re.compile(rb"^# kernel path: ([^\n]*)", re.MULTILINE)
 _NAMES = re.compile(rb"[A-Za-z_]\w*")
@@ -50,7 +57,7 @@ class DefinedKernels:
     def definitions(self) -> dict[str, Definition]:
         """Name -> definition, in the order of the file."""
         data = self.source.data
-        matches = list(_START.finditer(data))
+        matches = at_line_starts(data, _START, b" = async_compile.", b" = compile_mps_shader(")
         ends = [m.start() for m in matches[1:]] + [len(data)]
         found = {}
         for match, limit in zip(matches, ends, strict=False):

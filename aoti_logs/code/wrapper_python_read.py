@@ -9,8 +9,9 @@ from aoti_logs.code.wrapper_bind import Names
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Hashable
 
-    from aoti_logs.code.model import Buffer, InputCheck, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Size
 
 
 @dataclass
@@ -40,3 +41,5 @@ class CallBody:
     inputs: list[tuple[str, int]] = field(default_factory=list)
     """(name, line), in the caller's order."""
     unread: list[tuple[int, str]] = field(default_factory=list)
+    bound: dict[Hashable, tuple[Launch, ...]] = field(default_factory=dict)
+    """The calls bound, by the parameters of the kernels that they were bound to."""

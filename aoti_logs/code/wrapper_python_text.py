@@ -39,6 +39,8 @@ class Function:
     def text(self, node: ast.stmt | ast.expr) -> str:
         """Return a node as written."""
         end = node.end_lineno or node.lineno
+        if end == node.lineno and end <= len(self.lines):
+            return _cut(self.lines[end - 1], node.col_offset, node.end_col_offset)
         rows = list(self.lines[node.lineno - 1 : end])
         if not rows:
             return ast.unparse(node)

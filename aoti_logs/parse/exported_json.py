@@ -14,6 +14,7 @@ from aoti_logs.parse.facts import (
     GraphBody,
     GraphNode,
     Placeholder,
+    Placeholders,
     Range,
     Signature,
     SignatureInput,
@@ -63,18 +64,18 @@ def graph(source: Source) -> Graph | None:
     inputs = _at(program, "graph_module", "graph", "inputs")
     if not isinstance(nodes, list) or not isinstance(inputs, list):
         return None
-    place = _place(source)
     told = signature(source)
     users = set(told.user_inputs) if told else set()
     targets = {i.name: i.target for i in told.inputs} if told else {}
     placeholders = [
         Placeholder(
-            name, _annotation(program, name), place, user_name=name if name in users else targets.get(name)
+            name, _annotation(program, name), 0, user_name=name if name in users else targets.get(name)
         )
         for i in inputs
         if (name := _name(i))
     ]
-    return Graph("exported_program", tuple(placeholders), partial(_body, nodes, source), source)
+    body = partial(_body, nodes, source)
+    return Graph("exported_program", Placeholders(placeholders), 1, body, source)
 
 
 def _body(nodes: list[Any], source: Source) -> GraphBody:

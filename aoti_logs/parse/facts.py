@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,19 +85,33 @@ class Signature:
         return tuple(i.name for i in self.inputs if i.kind == "USER_INPUT")
 
 
-@dataclass(frozen=True)
-class Placeholder:
+class Placeholder(NamedTuple):
     """A graph input: `name`, its annotation (`i64[s95][1]cpu`, `Sym(s70)`) and what it stands for.
 
+    `line` counts from 0 at the line where the graph begins; `Graph.place_of` gives the place.
     `aot_index` is the number in `PlainAOTInput(idx=N)`, `user_name` the name a user gave where the
     graph itself tells it (`L_table_` is `table` through its comment, an export graph uses it).
     """
 
     name: str
     annotation: str | None
-    place: Place
+    line: int
     aot_index: int | None = None
     user_name: str | None = None
+
+
+class Placeholders(tuple[Placeholder, ...]):
+    """The inputs of a graph in order; graphs with the same head share them."""
+
+    @cached_property
+    def by_name(self) -> dict[str, Placeholder]:
+        """The same by name."""
+        return {p.name: p for p in self}
+
+    @cached_property
+    def of_dynamo(self) -> bool:
+        """Whether Dynamo named some of them after their sources (`L_x_`)."""
+        return any(p.name.startswith(("L_", "G_")) for p in self)
 
 
 @dataclass(frozen=True)
@@ -129,14 +143,20 @@ class Graph:
     `before_pre_grad_graph`, `dynamo_output_graph`, `inductor_post_grad_graph`, `exported_program`).
 
     Its inputs are read at once, its statements (`read_body`) when first asked for: a trace holds
-    thousands of graphs, and few questions go beyond their inputs.
+    thousands of graphs, and few questions go beyond their inputs. `first_line` is the line of its
+    `def forward`, in `source`.
     """
 
     stage: str
-    placeholders: tuple[Placeholder, ...]
+    placeholders: Placeholders
+    first_line: int
     read_body: Callable[[], GraphBody] = field(repr=False, compare=False)
     source: Source
     compile_id: str | None = None
+
+    def place_of(self, placeholder: Placeholder) -> Place:
+        """Return where an input of the graph stands."""
+        return self.source.place(self.first_line + placeholder.line)
 
     @cached_property
     def _body(self) -> GraphBody:

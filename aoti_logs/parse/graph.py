@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.facts import Graph, GraphBody, GraphNode, Placeholder
+from aoti_logs.parse.facts import Graph, GraphBody, GraphNode, Placeholders
 from aoti_logs.parse.graph_frame import usual_frame
-from aoti_logs.parse.graph_head import described_input, lifted, machine_made, read_head, user_name
 from aoti_logs.parse.graph_statement import Statement, read_statements
+from aoti_logs.parse.placeholders import Inputs, placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from aoti_logs.sources.source import Place, Source
+    from aoti_logs.sources.source import Source
 
 _HEAD = b"def forward("
 _CLASS = re.compile(r"(?:^|\s)class (\S+)\(torch\.nn\.Module\):\s*$")
@@ -56,7 +56,11 @@ def read_node_header(text: str) -> NodeLine | None:
 def read_graph(source: Source, stage: str | None = None, compile_id: str | None = None) -> Graph:
     """Return the first graph printed in a source, an empty one when there is none."""
     graphs = graphs_in_text(source, stage, compile_id)
-    return graphs[0] if graphs else Graph(stage or source.label, (), GraphBody, source, compile_id)
+    return (
+        graphs[0]
+        if graphs
+        else Graph(stage or source.label, Placeholders(), 1, GraphBody, source, compile_id)
+    )
 
 
 def graphs_in_text(
@@ -80,19 +84,22 @@ def graphs_in_text(
             # inside a line of something else, such as code quoted in JSON
             at = found + 1
             continue
+        first = source.line_at(start)
         before = source.cut(max(0, start - 2000), start)
-        reader = _Reader(source, source.line_at(start))
+        above = [line for line in before.split("\n") if line.strip()][-3:]
+        owner = _CLASS.search(above[-1]) if above else None
+        named = owner is not None and owner[1] != "<lambda>"
         frame = usual_frame(data, start, found)
         if frame is None:
+            reader = _Reader(source, first)
             at = reader.read(start)
+            inputs = reader.inputs.placeholders(named=named)
             body: Callable[[], GraphBody] = reader.body
         else:
             at = frame.end
-            reader.read_head(frame.head)
-            for above, text in frame.lines:
-                reader.read_line(text.lstrip(), reader.first_line + above)
-            body = partial(_body_at, source, start, reader.first_line)
-        graphs.append(reader.graph(stage, before, compile_id, body))
+            inputs = placeholders(frame.head, frame.lines, named=named)
+            body = partial(_body_at, source, start, first)
+        graphs.append(Graph(stage or source.label or _stage(above), inputs, first, body, source, compile_id))
         at = max(at, found + 1)
     return tuple(graphs)
 
@@ -118,7 +125,7 @@ def _lines(source: Source, start: int) -> Iterator[tuple[int, str]]:
 class _Reader:
     source: Source
     first_line: int
-    inputs: dict[str, Placeholder] = field(default_factory=dict)
+    inputs: Inputs = field(default_factory=Inputs)
     nodes: list[GraphNode] = field(default_factory=list)
     attributes: list[tuple[str, str]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
@@ -136,7 +143,8 @@ class _Reader:
                 break
         indent = len(head[0]) - len(head[0].lstrip()) if head else 0
         cut = head[0].find("def forward(") if head else 0
-        self.read_head("\n".join([head[0][cut:], *head[1:]]) if head else "")
+        self.inputs.head("\n".join([head[0][cut:], *head[1:]]) if head else "")
+        self.known.update(self.inputs.by_name)
         strangers = 0
         for end, text in lines:
             body = text.lstrip()
@@ -148,28 +156,13 @@ class _Reader:
                     return at
             elif body:
                 strangers = 0
-                if self.read_line(body, number):
+                if self._line(body, number):
                     return end
             number += 1
             at = end
         return at
 
-    def read_head(self, text: str) -> None:
-        """Read the inputs that stand in the head."""
-        place, line = self.source.place(self.first_line), 1
-        for parameter in read_head(text):
-            if parameter.line != line:
-                line = parameter.line
-                place = self.source.place(self.first_line + line - 1)
-            if not parameter.starred:
-                self._add(parameter.name, parameter.annotation, place, parameter.descriptor)
-
-    def _add(self, name: str, annotation: str | None, place: Place, descriptor: str | None) -> None:
-        index, target = described_input(descriptor) if descriptor else (None, None)
-        self.known.add(name)
-        self.inputs[name] = Placeholder(name, annotation, place, index, target or user_name(name))
-
-    def read_line(self, text: str, number: int) -> bool:
+    def _line(self, text: str, number: int) -> bool:
         """Read a line of the body; True when the graph ends with it."""
         if text.startswith("#"):
             if "No stacktrace found" in text or "File: " in text:
@@ -182,20 +175,10 @@ class _Reader:
         return False
 
     def _statement(self, statement: Statement, text: str, number: int) -> None:
-        place = self.source.place(number)
         match statement.kind:
-            case "input":
-                descriptor = text.rpartition("#")[2].strip() if "#" in text else None
-                self._add(statement.name, statement.annotation, place, descriptor)
-            case "inputs":
-                old = self.inputs
-                self.inputs = {}
-                for name in statement.names:
-                    known = old.get(name)
-                    if known is not None:
-                        self.inputs[name] = known
-                    else:
-                        self._add(name, None, place, None)
+            case "input" | "inputs":
+                self.inputs.statement(statement, text, number - self.first_line)
+                self.known.update(self.inputs.by_name)
             case "alias":
                 self.known.add(statement.name)
             case "attribute":
@@ -227,28 +210,6 @@ class _Reader:
     def body(self) -> GraphBody:
         """Return the nodes and attributes that were read."""
         return GraphBody(tuple(self.nodes), tuple(self.attributes))
-
-    def graph(
-        self, stage: str | None, before: str, compile_id: str | None, body: Callable[[], GraphBody]
-    ) -> Graph:
-        """Return the graph; `before` is the text above, which may name it."""
-        above = [line for line in before.split("\n") if line.strip()][-3:]
-        stage = stage or self.source.label or _stage(above)
-        inputs = tuple(self.inputs.values())
-        owner = _CLASS.search(above[-1]) if above else None
-        if (
-            owner is not None
-            and owner[1] != "<lambda>"
-            and not any(machine_made(i.name) and i.annotation != f"Sym({i.name})" for i in inputs)
-        ):
-            inputs = tuple(
-                i if i.user_name or not _given(i) else replace(i, user_name=i.name) for i in inputs
-            )
-        return Graph(stage, inputs, body, self.source, compile_id)
-
-
-def _given(placeholder: Placeholder) -> bool:
-    return not machine_made(placeholder.name) and not lifted(placeholder.name)
 
 
 def _stage(above: list[str]) -> str:

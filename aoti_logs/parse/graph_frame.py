@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LONGEST = 1 << 20
+_LONGEST_KEPT = 1 << 14
 _MOST_LINES = 19_000
 _HEAD_END = re.compile(rb":[ ]*\n")
 # A statement that only annotates (`arg0_1: "f32[4]"`) adds an input. These lines have none: those without a colon,
@@ -50,26 +51,40 @@ def usual_frame(data: bytes | mmap.mmap, start: int, found: int) -> Frame | None
     colon = _HEAD_END.search(data, found, limit)
     if colon is None:
         return None
-    body = colon.end() - 1
-    at = _return(data, body, limit, indent)
+    at = _return(data, colon.end() - 1, limit, indent)
     if at is None:
         return None
     end = data.find(b"\n", at + 1, limit)
     if end < 0 and limit < len(data):
         return None
     end = limit if end < 0 else end
-    whole = bytes(data[start:end])
-    inside = whole[body - start : at - start]
+    read = _framed if at - start <= _LONGEST_KEPT else _framed.__wrapped__
+    if len(last := bytes(data[at:end])) != len(last.translate(None, _ODD)):
+        return None
+    framed = read(bytes(data[start:at]), indent, colon.end() - 1 - start)
+    return None if framed is None else Frame(*framed, min(end + 1, len(data)))
+
+
+@lru_cache(maxsize=512)
+def _framed(text: bytes, indent: int, body: int) -> tuple[str, tuple[tuple[int, str], ...]] | None:
+    """Return head and lines of a graph without its `return`; `body` is where its head ends.
+
+    Passes print a graph before and after them, often without a difference.
+    """
+    inside = text[body:]
+    count = inside.count(b"\n")
+    # Nearly always every line is indented deeper than the head, or empty.
+    strangers = count != inside.count(b"\n" + b" " * (indent + 1)) + inside.count(b"\n\n")
     if (
-        len(whole.translate(None, _ODD)) != len(whole)
-        or not whole.startswith(b" " * indent)
-        or whole.count(b"\n") > _MOST_LINES
+        len(text.translate(None, _ODD)) != len(text)
+        or not text.startswith(b" " * indent)
+        or text.count(b"\n") > _MOST_LINES
         or any(word in inside for word in _WORDS)
-        or _stranger(indent).search(inside)
+        or (strangers and _stranger(indent).search(inside))
     ):
         return None
-    head = whole[indent : body - start].decode("ascii")
-    return Frame(head, tuple(_lines(inside, head.count("\n") + 1)), min(end + 1, len(data)))
+    head = text[indent:body].decode("ascii")
+    return head, tuple(_lines(inside, head.count("\n") + 1))
 
 
 def _lines(inside: bytes, above: int) -> Iterator[tuple[int, str]]:

@@ -165,11 +165,13 @@ def user_name(name: str) -> str | None:
     return path
 
 
+@lru_cache(maxsize=4096)
 def machine_made(name: str) -> bool:
     """Tell names that AOTAutograd makes (`arg0_1`, `primals_2`, `s70`): no user gave them."""
     return _MACHINE_MADE.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=4096)
 def lifted(name: str) -> bool:
     """Tell a name that torch.export may have made for a parameter, buffer or constant (`p_emb_weight`)."""
     return re.match(r"(?:p|b|c|obj)_\w|token(?:_\d+)?$", name) is not None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SYMBOL = re.compile(r'^\s*\w+: "Sym\((.*)\)" = ')
 _COMPARED = re.compile(r"^(?:Eq|Ne|Gt|Ge|Lt|Le|And|Or|Not)\(|[<>]|==|!=")
 _TORCH = re.compile(
-    r"/(?:site|dist)-packages/torch/|/torch/(?:nn|_dynamo|_inductor|_functorch|fx|export|_export|utils|autograd)/"
+    r"/site-packages/torch/|(?:^|/)torch/(?:_\w+|nn|fx|export|autograd|utils|optim|distributed|cuda|jit|overrides\.py)(?:/|$)"
 )
 _EXPORT = (
     "torch/export/__init__.py",
@@ -88,6 +88,5 @@ def user_frame(frames: Sequence[StackFrame]) -> StackFrame | None:
 
 
 def is_torch(path: str) -> bool:
-    """Tell whether a file is one of torch's own, by its path in an installation or a checkout."""
-    parts = path.replace("\\", "/")
-    return _TORCH.search(parts) is not None or parts.startswith("torch/")
+    """Tell a file of torch from the user's by its path."""
+    return _TORCH.search(path.replace("\\", "/")) is not None

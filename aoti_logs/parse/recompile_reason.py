@@ -74,6 +74,8 @@ def read_recompile_reasons(payload: str) -> tuple[RecompileReason, ...]:
 
 
 def _texts(payload: str) -> list[str]:
+    import json
+
     if payload.lstrip()[:1] in {"[", '"'}:
         try:
             value = decode_json(payload.encode("utf-8", "surrogatepass"))
@@ -82,7 +84,7 @@ def _texts(payload: str) -> list[str]:
         if isinstance(value, str):
             return [value]
         if isinstance(value, list):
-            return [item if isinstance(item, str) else repr(item) for item in value]
+            return [item if isinstance(item, str) else json.dumps(item) for item in value]
     return [payload] if payload.strip() else []
 
 

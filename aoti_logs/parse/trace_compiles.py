@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.parse.partial_graph import is_torch, user_frame
 from aoti_logs.parse.trace_metrics import ENTRIES, RUNTIME
 
 if TYPE_CHECKING:
-    from aoti_logs.records.trace import TraceIndex, TraceRecord
+    from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
+
+
+_TOLD = {"dynamo_start", "inductor_output_code", "graph_dump", "artifact", *ENTRIES} - RUNTIME
 
 
 @dataclass
@@ -78,20 +82,23 @@ def compiles(trace: TraceIndex) -> list[Compile]:
     """
     found: list[Compile] = []
     open_: dict[tuple[int, str], Compile] = {}
-    several = trace.several_processes
-    for record in trace:
-        name = record.name
-        compile_id = record.compile if name != "str" else None
-        if compile_id is None:
+    several, context, columns = trace.several_processes, trace.context, trace.columns
+    names = [name for name, _ in columns.keys]
+    each = zip(columns.key, context.here, context.ids, strict=True)
+    for number, (key_number, (_, _, compile_id, _), (_, _, attempt, _)) in enumerate(each):
+        name = names[key_number]
+        if compile_id is None or name == "str":
             continue
-        key = (record.process if several else 0, compile_id)
+        key = (context.prefixes[number].process if several else 0, compile_id)
         compile_ = open_.get(key)
         if compile_ is None or (name == "dynamo_start" and compile_.start is not None):
-            compile_ = open_[key] = Compile(record, compile_id)
+            compile_ = open_[key] = Compile(trace[number], compile_id)
             found.append(compile_)
         compile_.n_records += 1
-        compile_.attempts = max(compile_.attempts, (record.attempt or 0) + 1)
-        _take(compile_, record, name)
+        if attempt is not None and attempt >= compile_.attempts:
+            compile_.attempts = attempt + 1
+        if name in _TOLD:
+            _take(compile_, trace[number], name)
     unfinished = trace.aot_compiles.unfinished
     for compile_ in found:
         if compile_.kind == "aot_inductor":
@@ -107,11 +114,30 @@ def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
             compile_.files.append(record.filename)
     elif name == "artifact":
         compile_.n_graph_breaks += record.artifact == "dynamo_graph_break_reason"
-    elif name in ENTRIES and name not in RUNTIME and isinstance(record.metadata, dict):
+    elif isinstance(record.metadata, dict):
         if name == "compilation_metrics" and record.metadata.get("is_forward") is not False:
             compile_.metrics = record.metadata
         else:
             compile_.backward = record.metadata
+
+
+def caller(compile_: Compile) -> StackFrame | None:
+    """Return the user's frame that called the compiled function: the innermost outside of torch.
+
+    Since torch 2.6 `dynamo_start` ends its stack with the function itself, which nobody has called yet.
+    """
+    start = compile_.start
+    if start is None or not isinstance(start.metadata, dict):
+        return None
+    frames = start.frames(start.metadata.get("stack"))
+    if (
+        frames
+        and frames[-1].name == compile_.field("co_name")
+        and frames[-1].line == compile_.field("co_firstlineno")
+    ):
+        frames = frames[:-1]
+    found = user_frame(frames)
+    return found if found is not None and found.file and not is_torch(found.file) else None
 
 
 def start_us(compile_: Compile) -> float | None:

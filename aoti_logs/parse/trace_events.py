@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from aoti_logs.records.trace import TraceIndex, TraceRecord
+    from aoti_logs.records.trace import TraceIndex
 
 Open = dict[tuple[int, str], list["Event"]]
 
@@ -23,7 +21,7 @@ class Event:
     """A span, an instant, or half of a span.
 
     Attributes:
-        record: where it begins; of a lone end, the end.
+        number: the record where it begins; of a lone end, the end.
         phase: `span`, `instant`, `begin` (no end was recorded), `end` (no begin was), or the letter torch wrote.
         start_us: microseconds since 1970, None for a lone end.
         end_us: likewise, None for an instant and a lone begin.
@@ -32,7 +30,7 @@ class Event:
         args: arguments of begin and end together; the end's win.
     """
 
-    record: TraceRecord
+    number: int
     name: str
     phase: str
     start_us: float | None
@@ -51,22 +49,17 @@ class Event:
 
 def events(trace: TraceIndex) -> list[Event]:
     """Return the events of a trace in file order of their begins; what is no event object is left out."""
-    return _paired(trace.find("chromium_event"))
-
-
-def _paired(records: Iterable[TraceRecord]) -> list[Event]:
     found: list[Event] = []
     open_: Open = {}
     stacks: dict[int, list[Event]] = {}
-    for record in records:
-        value = record.json()
-        if not isinstance(value, dict):
-            continue
-        name, args, at = str(value.get("name", "")), value.get("args"), value.get("ts")
+    prefixes = trace.context.prefixes
+    for number, value in trace.payload_objects("chromium_event"):
+        get = value.get
+        name, args, at, phase = get("name"), get("args"), get("ts"), get("ph")
+        name = name if isinstance(name, str) else str(name or "")
         args = args if isinstance(args, dict) else {}
         at = float(at) if isinstance(at, int | float) and not isinstance(at, bool) else None
-        phase = value.get("ph")
-        process = record.process
+        process = prefixes[number].process
         if phase == "E" and (begun := _begun(open_, process, name, args)) is not None:
             begun.phase, begun.end_us = "span", at
             begun.args = {**begun.args, **args}
@@ -77,17 +70,13 @@ def _paired(records: Iterable[TraceRecord]) -> list[Event]:
                 stack.remove(begun)
             continue
         stack = stacks.setdefault(process, [])
+        depth, parent = len(stack), stack[-1].name if stack else None
+        start, end = (None, at) if phase == "E" else (at, None)
+        category = get("cat")
         event = Event(
-            record,
-            name,
-            _PHASES.get(str(phase), str(phase)),
-            None if phase == "E" else at,
-            at if phase == "E" else None,
-            len(stack),
-            stack[-1].name if stack else None,
-            args,
-            value.get("cat") if isinstance(value.get("cat"), str) else None,
-        )
+            number, name, _PHASES.get(str(phase), str(phase)), start, end, depth, parent, args,
+            category if isinstance(category, str) else None,
+        )  # fmt: skip
         found.append(event)
         if phase == "B":
             open_.setdefault((process, name), []).append(event)

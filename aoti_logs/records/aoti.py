@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.records.trace import TraceIndex
 
-_EVENT = re.compile(rb'"name": ?"compile_fx_aot"')
+_EVENT = b'"compile_fx_aot"'
 _WRAPPERS = ("graph_dump:inductor_aot_wrapper_code", "graph_dump:inductor_aot_code")
 # What a compile writes before its wrapper: after a wrapper, the first of them begins the next compile.
 _EARLY = re.compile(r"^aot_\w+_graph|_(?:pre|post)_grad|^(?:before|after)_\w+_graph$|^fx_graph_runnable$")
@@ -40,7 +40,7 @@ class AotCompiles:
         """The compiles in file order; number N is `aoti/N`."""
         self.unfinished: set[int] = set()
         """Numbers of the compiles of which no end was recorded."""
-        self._turns = {process: _turns(self.stretches, process) for _, _, process in self.stretches}
+        self._turns = {process: _turns(self.stretches, process) for process in {s[2] for s in self.stretches}}
         for number, (_, last, _) in enumerate(self.stretches):
             if last == len(index) - 1 and not _ends(index, last):
                 self.unfinished.add(number)
@@ -113,14 +113,14 @@ def _by_events(index: TraceIndex) -> list[Stretch]:
 
 
 def _event_records(index: TraceIndex) -> Iterator[int]:
-    columns = index.columns
-    starts = columns.start
-    last = -1
-    for match in _EVENT.finditer(index.source.data):
-        number = bisect_right(starts, match.start()) - 1
-        if number > last and columns.keys[columns.key[number]][0] == "chromium_event":
-            last = number
-            yield number
+    columns, data = index.columns, index.source.data
+    for (name, _), numbers in zip(columns.keys, columns.by_key, strict=True):
+        if name == "chromium_event":
+            for number in numbers:
+                if _EVENT in data[columns.head_end[number] : columns.end[number]] or (
+                    number in columns.breaks and any(_EVENT in data[s:e] for s, e in columns.breaks[number])
+                ):
+                    yield number
 
 
 def _by_dumps(index: TraceIndex) -> Iterator[Stretch]:

@@ -73,7 +73,7 @@ def _child(record: TraceRecord, kind: Kind, seen: dict[str, int]) -> Source:
         kind,
         _reader(record),
         parent=trace,
-        parent_lines=record.payload_lines(),
+        parent_lines=record.payload_lines,
         role=trace.role,
         label=f"graph_dump {own}" if record.name == "graph_dump" else own,
         rank=record.rank if record.rank is not None else trace.rank,

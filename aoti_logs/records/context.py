@@ -10,11 +10,16 @@ from aoti_logs.records.catalogue import FIELDS, unknown_fields
 from aoti_logs.records.envelope import CONTEXT_KEYS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aoti_logs.records.trace import TraceIndex
 
 _USUAL = 22
 """Length of `V1129 12:10:21.164000 `: what is behind it repeats with every record of one emitter."""
 _BLANK = 0x20
+
+
+Here = tuple[str, int, str | None, int | None]
 
 
 class Ids(NamedTuple):
@@ -43,6 +48,7 @@ class Context:
         lines: line of the prefix, from 1.
         ids: what the envelope says.
         prefixes: process and emitter.
+        here: file, line, readable compile id (`aoti/0`), rank (the record's, else the file's).
         problems: of the few envelopes that are no JSON object, what is wrong.
         subgraphs: of the few records of a regional compile, the subgraph's name.
         unknown: of the few envelopes that hold fields which torch does not write, those fields.
@@ -57,6 +63,18 @@ class Context:
         self.subgraphs: dict[int, str] = {}
         self._fill_ids(index)
         self._fill_prefixes(index)
+        self.here: list[Here] = list(self._where(index))
+
+    def _where(self, index: TraceIndex) -> Iterator[Here]:
+        file_rank, aot = index.source.rank, index.aot_compiles
+        several, prefixes = index.several_processes, self.prefixes
+        places = zip(index.places(self.lines), self.ids, strict=True)
+        for number, ((source, line), (_, compile_id, _, rank)) in enumerate(places):
+            own = compile_id
+            if own is None and aot:
+                which = aot.of(number, prefixes[number].process if several else None)
+                own = None if which is None else f"aoti/{which}"
+            yield source, line, own, file_rank if rank is None else rank
 
     def _fill_ids(self, index: TraceIndex) -> None:
         from orjson import JSONDecodeError, loads

@@ -8,6 +8,7 @@ hands to `json.dumps`, so it may hold bare NaN.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -121,10 +122,17 @@ def compile_id(envelope: dict[str, Any]) -> str | None:
 
     None where the record knows none, as for every AOTInductor record of torch 2.7 and later.
     """
-    autograd, frame, number, attempt = (
-        natural(envelope.get(key))
-        for key in ("compiled_autograd_id", "frame_id", "frame_compile_id", "attempt")
-    )
+    get = envelope.get
+    ids = get("compiled_autograd_id"), get("frame_id"), get("frame_compile_id"), get("attempt")
+    try:
+        return _compile_text(*ids)
+    except TypeError:  # a list or an object: nothing that could be kept
+        return _compile_text.__wrapped__(*ids)
+
+
+@lru_cache(maxsize=1 << 14, typed=True)
+def _compile_text(*ids: object) -> str | None:
+    autograd, frame, number, attempt = map(natural, ids)
     has_frame = frame is not None and number is not None
     if autograd is None and not has_frame:
         return None

@@ -20,12 +20,18 @@ _AT = 22
 
 def processes(index: TraceIndex) -> tuple[int, ...]:
     """Return the process ids of all records in order of appearance."""
+    if index.known_context is not None:
+        return tuple(dict.fromkeys(prefix.process for prefix in index.known_context.prefixes))
     data = index.source.data
     found: dict[bytes, int] = {}
+    seen: set[bytes] = set()
     for number, start in enumerate(index.columns.start):
-        digits = data[start + _AT : start + _AT + 24].lstrip(b" ").partition(b" ")[0]
-        if digits not in found:
-            found[digits] = index[number].process
+        rest = data[start + _AT : start + _AT + 24]
+        if rest not in seen:
+            seen.add(rest)
+            digits = rest.lstrip(b" ").partition(b" ")[0]
+            if digits not in found:
+                found[digits] = index[number].process
     return tuple(dict.fromkeys(found.values()))
 
 

@@ -153,9 +153,7 @@ class TraceRecord:
     @property
     def _decoded(self) -> tuple[dict[str, Any], str | None]:
         if self._value is None:
-            columns = self.index.columns
-            raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
-            self._value = _envelope.decode_object(raw)
+            self._value = _envelope.decode_object(self.raw_envelope)
         return self._value
 
     @property
@@ -166,9 +164,13 @@ class TraceRecord:
     @property
     def has_stack(self) -> bool:
         """Whether the envelope can hold a stack; told without decoding it."""
+        return b'stack"' in self.raw_envelope
+
+    @property
+    def raw_envelope(self) -> bytes:
+        """The envelope as it stands in the file."""
         columns = self.index.columns
-        raw = self.index.source.data[columns.env[self.number] : columns.head_end[self.number]]
-        return b'stack"' in raw
+        return bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
 
     @property
     def metadata(self) -> Any:
@@ -259,7 +261,12 @@ class TraceRecord:
 
     def payload_lines(self) -> range | list[int]:
         """Return the file's line number of each line of the payload."""
-        source, pieces = self.index.source, self.index.columns.pieces(self.number)
+        source, columns, context = self.index.source, self.index.columns, self.index.known_context
+        pieces = columns.pieces(self.number)
+        if context is not None and len(pieces) == 1 and self.number not in columns.breaks:
+            [(start, end)] = pieces
+            first = context.lines[self.number] + 1
+            return range(first, first + bytes(source.data[start : end - 1]).count(b"\n") + 1)
         lines: list[int] = []
         for start, end in pieces:
             first = source.line_at(start)

@@ -71,7 +71,7 @@ def _nothing(explanation: Explanation) -> Iterator[str]:
 def _finding(finding: Finding) -> Iterator[str]:
     names = ShortNames([link.place.source for link in (*finding.chain, *finding.consequences) if link.place])
     yield f"{finding.severity}[{finding.rule}]: {_cut(finding.title)}"
-    yield f"  {_confidence(finding)}" + (f"    rank {finding.rank}" if finding.rank is not None else "")
+    yield f"  {confidence_line(finding)}" + (f"    rank {finding.rank}" if finding.rank is not None else "")
     yield ""
     yield from _chain(finding.chain, names)
     yield ""
@@ -144,7 +144,8 @@ def _consequences(finding: Finding, names: ShortNames) -> Iterator[str]:
         yield f"                   and {len(texts) - _FOLLOWING} more"
 
 
-def _confidence(finding: Finding) -> str:
+def confidence_line(finding: Finding) -> str:
+    """Say how sure a finding is, and how much of its chain is quoted."""
     proven = sum(link.strength is Confidence.PROVEN for link in finding.chain)
     links = f"{proven} of {len(finding.chain)} links are quoted from this run"
     doubt = _cut(finding.doubt) if finding.doubt else None

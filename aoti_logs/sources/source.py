@@ -7,7 +7,7 @@ import mmap
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aoti_logs.sources.name import readable
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.report import Report
     from aoti_logs.sources.report_files import Part
 
+Lines = range | list[int]
 _BLOCK = 1 << 14  # a line number costs half a block; the marks of 500 MB take 1 MB
 
 
@@ -63,8 +64,7 @@ class Role(StrEnum):
     """Only consulted for evidence."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A line of a file that a person can open."""
 
     source: str
@@ -86,7 +86,8 @@ class Source:
         read: gives the bytes (a mapped file stays mapped); called once, when first needed.
         parent: the source that holds this one (archive, trace, log), if any.
         parent_lines: for text cut out of a parent: the parent's line number of each own line
-            (a `range` when they follow each other), so that a quote names a line one can open.
+            (a `range` when they follow each other), so that a quote names a line one can open; or
+            what returns them, called when first needed.
         role: why it was read.
         label: what the parent calls it (`graph_dump inductor_aot_wrapper_code`, a cache path).
         rank: rank of the process that wrote it, where the file's name or record tells.
@@ -108,7 +109,7 @@ class Source:
         read: Callable[[], bytes | mmap.mmap],
         *,
         parent: Source | None = None,
-        parent_lines: range | list[int] | None = None,
+        parent_lines: Lines | Callable[[], Lines] | None = None,
         role: Role = Role.SUBJECT,
         label: str = "",
         rank: int | None = None,
@@ -120,7 +121,7 @@ class Source:
         self.name = readable(name)
         self.kind = kind
         self.parent = parent
-        self.parent_lines = parent_lines
+        self._parent_lines = parent_lines
         self.role = role
         self.label = label
         self.rank = rank
@@ -133,6 +134,7 @@ class Source:
         self.report: Report | None = None
         self._read = read
         self._marks: list[int] = []
+        self._last = 0, 1
 
     def __repr__(self) -> str:
         """Return name and kind."""
@@ -142,6 +144,11 @@ class Source:
     def leads_report(self) -> bool:
         """Whether it stands for a tlparse report whose trace is missing."""
         return self.report is not None and self.report.lead is self
+
+    @cached_property
+    def parent_lines(self) -> Lines | None:
+        """The parent's line number of each own line; None for a source that is not cut out of another."""
+        return self._parent_lines() if callable(self._parent_lines) else self._parent_lines
 
     @cached_property
     def data(self) -> bytes | mmap.mmap:
@@ -170,13 +177,24 @@ class Source:
     def line_at(self, offset: int) -> int:
         """Return the line number (from 1) of a byte offset; counts each block of the file once."""
         data = self.data
-        block = offset // _BLOCK
+        at, line = self._last
+        if 0 <= offset - at < _BLOCK:
+            # Whoever reads a file from top to bottom asks for one line after the other.
+            line += bytes(data[at:offset]).count(b"\n")
+        else:
+            block = offset // _BLOCK
+            self._mark(block)
+            line = self._marks[block] + bytes(data[block * _BLOCK : offset]).count(b"\n")
+        self._last = offset, line
+        return line
+
+    def _mark(self, block: int) -> None:
+        """Count the line ends of all blocks up to one."""
+        data = self.data
         while len(self._marks) <= block:
             at = len(self._marks) * _BLOCK
             before = self._marks[-1] + bytes(data[at - _BLOCK : at]).count(b"\n") if at else 1
             self._marks.append(before)
-        start = block * _BLOCK
-        return self._marks[block] + bytes(data[start:offset]).count(b"\n")
 
     def lines_at(self, offsets: Iterable[int]) -> Iterator[int]:
         """Yield the line number (from 1) of each offset; fast where they ascend."""
@@ -189,17 +207,18 @@ class Source:
 
     def line_text(self, line: int) -> str:
         """Return the text of a line (from 1); empty when there is no such line."""
-        start = self._offset_of(line)
+        start = self.offset_of(line)
         if start < 0:
             return ""
         end = self.data.find(b"\n", start)
         return self.cut(start, len(self.data) if end < 0 else end).removesuffix("\r")
 
-    def _offset_of(self, line: int) -> int:
+    def offset_of(self, line: int) -> int:
+        """Return where a line (from 1) begins, -1 when there is no such line."""
         data = self.data
         if line <= 1:
             return 0 if line == 1 else -1
-        self.line_at(max(len(data) - 1, 0))
+        self._mark(max(len(data) - 1, 0) // _BLOCK)
         block = bisect.bisect_left(self._marks, line) - 1
         at, number = block * _BLOCK, self._marks[block]
         while number < line:
@@ -212,13 +231,14 @@ class Source:
     def place(self, line: int, end_line: int | None = None) -> Place:
         """Return where a person finds a line of this source: in the file on disk or archive member."""
         end_line = line if end_line is None else end_line
-        if self.parent is None or self.parent_lines is None:
+        lines = self.parent_lines
+        if self.parent is None or lines is None:
             return Place(self.name, line, end_line)
-        last = len(self.parent_lines)
+        last = len(lines)
         if not last:
             return self.parent.place(1)
-        first, final = (self.parent_lines[min(max(n, 1), last) - 1] for n in (line, end_line))
-        return self.parent.place(first, final)
+        first = lines[min(max(line, 1), last) - 1]
+        return self.parent.place(first, first if end_line == line else lines[min(max(end_line, 1), last) - 1])
 
 
 @dataclass(frozen=True)

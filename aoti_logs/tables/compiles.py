@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.trace_compiles import Compile, compiles, duration_us, exception_class, start_us
+from aoti_logs.parse.trace_compiles import Compile, caller, compiles, duration_us, exception_class, start_us
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Compiles(dy.Schema):
     function = dy.String(nullable=True, description="Function that was compiled.")
     file = dy.String(nullable=True, description="Its file.")
     file_line = dy.Int64(nullable=True, description="Its first line.")
-    caller_file = dy.String(nullable=True, description="Innermost file of the stack that set it off.")
+    caller_file = dy.String(nullable=True, description="User's file whose call set it off.")
     caller_line = dy.Int64(nullable=True, description="Line there.")
     start_us = dy.Float64(nullable=True, description="Begin in microseconds since 1970 (UTC).")
     duration_us = dy.Float64(nullable=True, description="Microseconds it took, as torch measured them.")
@@ -69,13 +69,13 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
 
 def _row(c: Compile) -> tuple[Any, ...]:
     source, line, _, rank = t.here(c.first)
-    caller = t.innermost(c.start, t.mapping(c.start.metadata).get("stack")) if c.start is not None else None
+    called = caller(c)
     counted = t.integer(c.field("num_graph_breaks"))
     breaks = max(counted or 0, c.n_graph_breaks)
     return (
         source, line, c.compile_id, rank, c.kind, c.status, c.attempts, c.first.process,
         t.text(c.field("co_name")), t.text(c.field("co_filename")), t.integer(c.field("co_firstlineno")),
-        caller.file if caller else None, caller.line if caller else None, start_us(c), duration_us(c),
+        called.file if called else None, called.line if called else None, start_us(c), duration_us(c),
         exception_class(c.field("fail_type")), t.text(c.field("fail_reason")), t.text(c.field("fail_user_frame_filename")),
         t.integer(c.field("fail_user_frame_lineno")), t.texts(c.field("restart_reasons")),
         breaks if counted is not None or breaks else None, t.integer(c.field("guard_count")),

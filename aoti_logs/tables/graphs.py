@@ -56,7 +56,7 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
         alone[id(graph.source)] = alone.get(id(graph.source), 0) + 1
     for graph in run.evidence.graphs:
         s = graph.source
-        place = graph.placeholders[0].place if graph.placeholders else s.place(1)
+        place = graph.place_of(graph.placeholders[0]) if graph.placeholders else s.place(1)
         yield (
             place.source, place.line, s.compile or graph.compile_id, s.rank, graph.stage, s.name,
             [p.name for p in graph.placeholders], [p.annotation for p in graph.placeholders],

@@ -1,0 +1,203 @@
+"""The file that tlparse is given for a trace: the trace itself, or a copy with as little changed as can be."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from aoti_logs.report.heads import heads
+from aoti_logs.report.reasons import Reason, sentence
+from aoti_logs.report.survey import Survey, mended_line, survey
+from aoti_logs.report.text import as_utf8, escaped_as_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.report.tlparse import Options
+
+_CHUNK = 1 << 20
+
+
+@dataclass(eq=False)
+class Trace:
+    """A trace that a report is made of.
+
+    Args:
+        index: its records.
+        options: what tlparse is asked for.
+    """
+
+    index: TraceIndex
+    options: Options
+
+    @property
+    def name(self) -> str:
+        """Its name in places of the explanation."""
+        return self.index.source.name
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What has to be changed in it."""
+        return survey(self.index.source.data, self.options)
+
+    @cached_property
+    def disk_path(self) -> Path | None:
+        """The file on disk that holds exactly its bytes, None for what was unpacked or decoded."""
+        source = self.index.source
+        path, data = source.path, source.data
+        try:
+            if source.parent is not None or path is None or path.stat().st_size != len(data):
+                return None
+            with path.open("rb") as file:
+                return path if file.read(4096) == bytes(data[:4096]) else None
+        except OSError:
+            return None
+
+
+@dataclass(eq=False)
+class Feed:
+    """What tlparse is given of a trace: all of it, or the records of one rank.
+
+    Attributes:
+        trace: the trace.
+        part: the rank whose records it holds, None for all records.
+        rank: the rank that tlparse is told, by the file's name; None when there is none.
+        bad_bytes: bytes that were replaced, known when it was written.
+    """
+
+    trace: Trace
+    part: int | None = None
+    rank: int | None = None
+    bad_bytes: int = field(default=0, init=False)
+
+    @property
+    def title(self) -> str:
+        """How a person knows it."""
+        return self.trace.name if self.part is None else f"{self.trace.name}, rank {self.part}"
+
+    @cached_property
+    def _ranks(self) -> dict[int, int]:
+        """The rank to give to the record at an offset."""
+        seen = self.trace.survey
+        ranks = seen.ranks
+        given: dict[int, int] = {}
+        if not ranks:
+            return given
+        first = len(ranks) > 1  # then the records without a rank go to a rank each, from the start
+        for number, rank in enumerate(seen.rank):
+            first = first or rank >= 0
+            if first and rank < 0 and not seen.string[number]:
+                given[seen.start[number]] = self._of_process(seen.process[number])
+        return given
+
+    @cached_property
+    def _processes(self) -> dict[int, list[int]]:
+        seen = self.trace.survey
+        ranks: dict[int, dict[int, None]] = {}
+        for process, rank in zip(seen.process, seen.rank, strict=True):
+            if rank >= 0:
+                ranks.setdefault(process, {})[rank] = None
+        return {process: list(found) for process, found in ranks.items()}
+
+    def _of_process(self, process: int) -> int:
+        return self._processes.get(process, self.trace.survey.ranks)[0]
+
+    def holds(self, start: int, process: int, rank: int, *, string: bool) -> bool:
+        """Tell whether a record belongs here, by where it begins, its process and its rank (-1 for none)."""
+        if self.part is None or rank == self.part:
+            return True
+        if string:
+            return self.part in self._processes.get(process, self.trace.survey.ranks)
+        return rank < 0 and self._ranks.get(start) == self.part
+
+    @property
+    def changed(self) -> bool:
+        """Whether tlparse needs something else than the trace's own bytes."""
+        seen = self.trace.survey
+        return bool(seen.mended or self._ranks or self.part is not None or not seen.all_utf8)
+
+    def write(self, path: Path) -> None:
+        """Write what tlparse is given, in pieces."""
+        with path.open("wb") as file:
+            self.bad_bytes = _Writer(self, file).run()
+
+    def sentences(self) -> list[str]:
+        """Say what was changed; complete once it is written."""
+        seen = self.trace.survey
+        counts = dict(seen.changes)
+        counts[Reason.BYTES] = self.bad_bytes
+        counts[Reason.RANK_ADDED] = sum(
+            1 for rank in self._ranks.values() if self.part is None or rank == self.part
+        )
+        return [
+            sentence(reason, counts[reason], seen.examples.get(reason, ""))
+            for reason in Reason
+            if counts.get(reason)
+        ]
+
+
+class _Writer:
+    def __init__(self, feed: Feed, file: BinaryIO) -> None:
+        self.feed = feed
+        self.file = file
+        self.data = feed.trace.index.source.data
+        self.bad = 0
+
+    def run(self) -> int:
+        if not self.feed.changed:
+            self._copy(0, len(self.data))
+            return self.bad
+        at = 0
+        for start, end, line in self._edits():
+            self._copy(at, start)
+            if line is not None:
+                self.file.write(as_utf8(line)[0])
+                self.bad += as_utf8(bytes(self.data[start:end]))[1]
+            at = end
+        self._copy(at, len(self.data))
+        return self.bad
+
+    def _edits(self) -> Iterator[tuple[int, int, bytes | None]]:
+        """Yield ranges of bytes to be replaced (None: by nothing), in order."""
+        feed, seen = self.feed, self.feed.trace.survey
+        ranks = feed._ranks
+        numbers = {start: number for number, start in enumerate(seen.start)} if feed.part is not None else {}
+        skip_from: int | None = None
+        for head in heads(self.data):
+            number = numbers.get(head.start)
+            if number is not None:
+                held = feed.holds(
+                    head.start, seen.process[number], seen.rank[number], string=bool(seen.string[number])
+                )
+                if not held:
+                    skip_from = head.start if skip_from is None else skip_from
+                    continue
+                if skip_from is not None:
+                    yield skip_from, head.start, None
+                    skip_from = None
+            if skip_from is not None:
+                continue
+            if head.start in seen.mended or head.start in ranks:
+                line, _, _ = mended_line(self.data, head, feed.trace.options, ranks.get(head.start))
+                if line is not None:
+                    yield head.start, head.end, line
+        if skip_from is not None:
+            yield skip_from, len(self.data), None
+
+    def _copy(self, start: int, end: int) -> None:
+        if self.feed.trace.survey.all_utf8:
+            for at in range(start, end, _CHUNK):
+                self.file.write(bytes(self.data[at : min(at + _CHUNK, end)]))
+            return
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        for at in range(start, end, _CHUNK):
+            stop = min(at + _CHUNK, end)
+            text = decoder.decode(bytes(self.data[at:stop]), final=stop == end)
+            clean, bad = escaped_as_utf8(text)
+            self.bad += bad
+            self.file.write(clean)
