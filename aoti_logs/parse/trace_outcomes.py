@@ -6,6 +6,7 @@ A compile begins with `dynamo_start` (torch/_dynamo/convert_frame.py) and ends w
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ _EVIDENCE = (
     "guard_on_data_dependent_error",
 )
 _CALLBACKS = ("torch/_dynamo/convert_frame.py", "torch/_dynamo/eval_frame.py")
-_NO_FAILURE = b'"fail_type": null'
+_NO_FAILURE = re.compile(rb'"fail_type": ?null')
 
 
 @dataclass
@@ -133,7 +134,8 @@ def _take(outcome: Outcome, record: TraceRecord, *, metrics: bool) -> None:
         outcome.evidence.append(record)
         return
     outcome.end = record
-    if _NO_FAILURE not in bytes(record.index.source.data[record.head.start : record.head.end]):
+    head = record.head
+    if _NO_FAILURE.search(bytes(head.source.data[head.start : head.end])) is None:
         fields = record.metadata
         if isinstance(fields, dict) and fields.get("fail_type"):
             outcome.failed.append(record)
