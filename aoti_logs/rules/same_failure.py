@@ -14,6 +14,7 @@ from aoti_logs.explain import Confidence, Finding, Link
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_LONG_ENOUGH = 12  # characters of a message of which one is no other
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
 
 
@@ -44,17 +45,22 @@ def _alike(log: Finding, trace: Finding) -> int:
 
 def _keys(finding: Finding) -> Iterator[tuple[str, str]]:
     """Yield what identifies a failure; nothing for notes that are no failures."""
-    facts = finding.facts
-    if facts.get("innermost"):
-        yield finding.kind, str(facts["innermost"])
+    facts, text = finding.facts, str(finding.facts.get("innermost") or "")
+    if text:
+        yield finding.kind, text
     if finding.kind in {"unsupported_operator", "export_failed"} and facts.get("op"):
         yield "operator", str(facts["op"]).removeprefix("torch.ops.")
     if finding.kind == "constraint_violation":
         for row in facts.get("constraints") or ():
-            if row.get("source") and row.get("constant") is not None:
-                yield "constant", f"{row['source']} {row['constant']}"
+            if row.get("constant") is not None:
+                yield "constant", f"{row.get('source')} {row['constant']}"
     if finding.kind == "specialization":
         yield "constant", f"{facts.get('source')} {facts.get('value')}"
+        yield "constant", f"None {facts.get('value')}"  # `You marked b as dynamic` tells no source
+    if finding.rule in {"AL001", "AL601", "AL603"}:
+        said = text or str(facts.get("message") or "").partition("\n")[0]
+        if len(said) >= _LONG_ENOUGH:
+            yield "text", said
 
 
 def _same_rank(one: Finding, other: Finding) -> bool:
