@@ -72,6 +72,8 @@ def _one(log: Finding, trace: Finding) -> Finding:
     lead, other = (trace, log) if sure else (log, trace)
     place = other.chain[0].place if other.chain else None
     link = Link("trace" if other is trace else "log", _words(other), place)
+    own = any(k.step == "python" for k in lead.chain)
+    python = () if own else tuple(k for k in other.chain if k.step == "python")
     facts: dict[str, Any] = dict(lead.facts)
     facts |= {k: v for k, v in other.facts.items() if facts.get(k) is None}
     role = "cause" if "cause" in {lead.role, other.role} else lead.role
@@ -81,7 +83,7 @@ def _one(log: Finding, trace: Finding) -> Finding:
         role=role,
         severity="error" if role == "cause" else lead.severity,
         rank=lead.rank if lead.rank is not None else other.rank,
-        chain=(*lead.chain, link),
+        chain=(*lead.chain, *python, link),
         consequences=(*lead.consequences, *other.consequences),
     )
 
