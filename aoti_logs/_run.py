@@ -230,7 +230,8 @@ class Run:
             findings += explain_log(source, events, self.evidence)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
-        traces = [self.evidence.trace(s) for s in self.subjects if s.kind is Kind.TORCH_TRACE]
+        own = (s for s in self.subjects if s.kind is Kind.TORCH_TRACE or s.leads_report)
+        traces = [self.evidence.trace(s) for s in own]
         findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
         problems = self.problems
         if rank is not None:

@@ -45,7 +45,7 @@ def tell(case: FailureCase) -> Told:
     args = lowered.args if lowered else ()
     details = tuple(f"args[{n}]: {' '.join(text.split())[:160]}" for n, text in args[:_SHOWN])
     return Told(
-        f"inductor cannot lower {target} in {case.what}: {said}",
+        f"inductor cannot lower {target} in {case.what if case.function else 'the graph'}: {said}",
         links=(Link("operator", lowered.target, case.place, details=details),) if lowered else (),
         facts={
             "target": lowered.target if lowered else None,
@@ -54,8 +54,7 @@ def tell(case: FailureCase) -> Told:
             "inner_message": failure.message,
         },
         decide=(
-            'compile with backend="aot_eager", or run the exported program itself: if that works, the lowering is '
-            "at fault",
+            'compile with backend="aot_eager", or run the exported program itself: if that works, lowering is at fault',
         ),
     )
 

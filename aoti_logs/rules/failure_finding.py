@@ -39,15 +39,17 @@ def failure_finding(case: FailureCase) -> Finding:
     told = tell(case)
     unsure = case.reached is Reached.UNKNOWN or case.doubt is not None
     confidence = Confidence.LIKELY if unsure else Confidence.PROVEN
-    handled = case.reached is Reached.HANDLED
+    # What may have been handled is no cause: most of what Dynamo cannot trace runs as plain Python.
+    note = case.reached is not Reached.RAISED
+    broke = case.reached is Reached.HANDLED and case.failure.kind is FailureKind.DYNAMO_UNSUPPORTED
     because = told.because + ((case.why_reached,) if case.why_reached else ())
     code = module.RULE.code
     verdict = Verdict(code, told.title, confidence, because, told.decide, told.fixes)
     return Finding(
         rule=code,
         kind=str(case.failure.kind),
-        role="note" if handled else "cause",
-        severity="warning" if handled else "error",
+        role="note" if note else "cause",
+        severity=("note" if broke else "warning") if note else "error",
         confidence=confidence,
         title=told.title,
         facts={**_facts(case), **told.facts, **case.facts, "innermost": innermost(case)},

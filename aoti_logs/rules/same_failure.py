@@ -14,6 +14,7 @@ from aoti_logs.explain import Confidence, Finding, Link
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_LONG_ENOUGH = 12  # characters of a message of which one is no other
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
 
 
@@ -44,17 +45,22 @@ def _alike(log: Finding, trace: Finding) -> int:
 
 def _keys(finding: Finding) -> Iterator[tuple[str, str]]:
     """Yield what identifies a failure; nothing for notes that are no failures."""
-    facts = finding.facts
-    if facts.get("innermost"):
-        yield finding.kind, str(facts["innermost"])
+    facts, text = finding.facts, str(finding.facts.get("innermost") or "")
+    if text:
+        yield finding.kind, text
     if finding.kind in {"unsupported_operator", "export_failed"} and facts.get("op"):
         yield "operator", str(facts["op"]).removeprefix("torch.ops.")
     if finding.kind == "constraint_violation":
         for row in facts.get("constraints") or ():
-            if row.get("source") and row.get("constant") is not None:
-                yield "constant", f"{row['source']} {row['constant']}"
+            if row.get("constant") is not None:
+                yield "constant", f"{row.get('source')} {row['constant']}"
     if finding.kind == "specialization":
         yield "constant", f"{facts.get('source')} {facts.get('value')}"
+        yield "constant", f"None {facts.get('value')}"  # `You marked b as dynamic` tells no source
+    if finding.rule in {"AL001", "AL601", "AL603"}:
+        said = text or str(facts.get("message") or "").partition("\n")[0]
+        if len(said) >= _LONG_ENOUGH:
+            yield "text", said
 
 
 def _same_rank(one: Finding, other: Finding) -> bool:
@@ -66,6 +72,8 @@ def _one(log: Finding, trace: Finding) -> Finding:
     lead, other = (trace, log) if sure else (log, trace)
     place = other.chain[0].place if other.chain else None
     link = Link("trace" if other is trace else "log", _words(other), place)
+    own = any(k.step == "python" for k in lead.chain)
+    python = () if own else tuple(k for k in other.chain if k.step == "python")
     facts: dict[str, Any] = dict(lead.facts)
     facts |= {k: v for k, v in other.facts.items() if facts.get(k) is None}
     role = "cause" if "cause" in {lead.role, other.role} else lead.role
@@ -75,7 +83,7 @@ def _one(log: Finding, trace: Finding) -> Finding:
         role=role,
         severity="error" if role == "cause" else lead.severity,
         rank=lead.rank if lead.rank is not None else other.rank,
-        chain=(*lead.chain, link),
+        chain=(*lead.chain, *python, link),
         consequences=(*lead.consequences, *other.consequences),
     )
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _ROLES = ["cause", "consequence", "note"]
 _SEVERITIES = ["error", "warning", "note"]
+_WARNED = 3
 MOST = 50
 """So many distinct failures of one trace are shown; what is left is counted."""
 
@@ -51,8 +52,14 @@ def explain_trace(trace: TraceIndex, evidence: Evidence) -> list[Finding]:
         *recompiles(found, rank),
         *graph_breaks(trace, found, rank),
     ]
-    findings = [*failures[:MOST], *notes]
+    findings = [*_few_warnings(failures[:MOST]), *notes]
     return sorted(findings, key=lambda f: (_ROLES.index(f.role), _SEVERITIES.index(f.severity)))
+
+
+def _few_warnings(failures: list[Finding]) -> list[Finding]:
+    """Let only the first functions that Dynamo could not trace stand as warnings; the others are notes."""
+    warnings = [f for f in failures if f.severity == "warning" and f.kind == "dynamo_unsupported"]
+    return [replace(f, severity="note") if f in warnings[_WARNED:] else f for f in failures]
 
 
 def rank_of(trace: TraceIndex, found: Outcomes) -> int | None:
