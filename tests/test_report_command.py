@@ -274,12 +274,29 @@ def test_without_tlparse_our_page_is_written_and_the_exit_code_says_so(tmp_path,
     assert files_below(tmp_path / "out") == {"findings.html", "index.html"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for tlparse is a shell script")
-def test_when_tlparse_fails_its_last_words_are_shown(tmp_path, trace, monkeypatch):
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Put a shell script in tlparse's place."""
     program = tmp_path / "tlparse"
-    program.write_text("#!/bin/sh\necho 'Stats { ok: 1 }' >&2\necho 'thread main panicked' >&2\nexit 101\n")
+    program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(tlparse, "find_tlparse", lambda: program)
+
+
+needs_shell = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for tlparse is a shell script")
+
+
+@needs_shell
+def test_a_tlparse_that_hangs_is_stopped(tmp_path, trace, monkeypatch):
+    stand_in(tmp_path, monkeypatch, '[ "$1" = --version ] || exec sleep 100')
+    monkeypatch.setattr(tlparse, "_SECONDS", 1)
+    done = report(trace, "-o", tmp_path / "out")
+    assert (done.exit_code, "it was stopped after 1 seconds" in done.output) == (2, True)
+    assert files_below(tmp_path / "out") == {"findings.html", "index.html"}
+
+
+@needs_shell
+def test_when_tlparse_fails_its_last_words_are_shown(tmp_path, trace, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "echo 'Stats { ok: 1 }' >&2\necho 'thread main panicked' >&2\nexit 101")
     done = report(trace, "-o", tmp_path / "out")
     assert done.exit_code == 2
     assert "tlparse made no page of trace.log: it ended with exit code 101" in done.output

@@ -7,7 +7,7 @@ import pytest
 from aoti_logs.code.evidence import Evidence
 from aoti_logs.parse.log import read_log
 from aoti_logs.report.copies import Copies
-from aoti_logs.report.links import Links, record_at
+from aoti_logs.report.links import Links
 from aoti_logs.report.outputs import display_key, read_outputs, stems
 from aoti_logs.report.plan import Slot
 from aoti_logs.report.tlparse import find_tlparse, run
@@ -76,9 +76,9 @@ def test_each_line_leads_to_the_page_that_shows_it(tmp_path):
 @needs_tlparse
 def test_a_kernel_and_a_compile_id_have_their_pages(tmp_path):
     links = links_of(TRACE, tmp_path)
-    kernel = links.kernel("kernel_0")
+    kernel = links.kernel("kernel_0", None)
     assert kernel is not None and kernel.href == "-_0_0_0/inductor_output_code_cabc_3.html"
-    assert links.kernel("kernel_1") is None and links.kernel("a b(") is None
+    assert links.kernel("kernel_1", None) is None and links.kernel("a b(", None) is None
     compiled = links.compile("0/0_2", None)
     assert compiled is not None and compiled.href == "index.html#%5B0/0_2%5D"
     assert links.compile("5/5", None) is None
@@ -137,16 +137,3 @@ def test_a_directory_of_nonsense_has_no_outputs(tmp_path):
         json.dumps({"[0/0]": {"artifacts": [{"url": "https://x/y", "number": 1}]}})
     )
     assert read_outputs(tmp_path) == ([], {"[0/0]"})
-
-
-def test_every_line_of_a_record_belongs_to_it():
-    index = feed_of(TRACE + b"text\n").trace.index
-    assert [getattr(record_at(index, line), "number", None) for line in (1, 3, 4, 6, 7, 21, 22)] == [
-        0,
-        1,
-        2,
-        2,
-        3,
-        10,
-        None,
-    ]

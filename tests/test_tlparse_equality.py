@@ -209,3 +209,20 @@ def test_the_fixtures_are_what_tlparse_writes(tmp_path: Path):
             if path.endswith("raw.jsonl"):
                 kept[path], written[path] = (data.split(b"\n", 1)[1] for data in (kept[path], written[path]))
         assert kept == written
+
+
+def test_a_failure_is_explained_alike_with_the_report_as_evidence():
+    """Rule, title, facts and steps of the chain are the same; quotes name files of the report."""
+    fixture = TRACES["tlparse_aoti"]
+    log = reports.FIXTURES / fixture / "run.log"
+    evidence = (trace_of(fixture), report_of("tlparse_aoti"))
+    one, other = (aoti_logs.load(log, context=path).explain() for path in evidence)
+    assert len(one.findings) == len(other.findings) > 0
+    for left, right in zip(one.findings, other.findings, strict=True):
+        assert (left.rule, left.confidence, left.title) == (right.rule, right.confidence, right.title)
+        places = {"kernel_source", "wrapper"}
+        facts = [{k: v for k, v in f.facts.items() if k not in places} for f in (left, right)]
+        assert facts[0] == facts[1]
+        assert [link.step for link in left.chain] == [link.step for link in right.chain]
+    files = {link.place.source for f in other.findings for link in f.chain if link.place}
+    assert files >= {"raw.jsonl", "-_-_-_-/inductor_aot_wrapper_code_10.txt"}

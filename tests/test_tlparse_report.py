@@ -65,6 +65,17 @@ def test_a_payload_is_quoted_from_its_file():
     assert index.source.place(record.payload_lines()[3]).source == file
 
 
+def test_a_line_of_any_file_of_a_report_leads_to_its_record():
+    run = aoti_logs.load(COMPILE)
+    (record,) = run.evidence.traces[0].find("dynamo_output_graph")
+    file, lines = record.payload_where
+    assert run.record("raw.jsonl", record.line).number == run.record(file, lines[2]).number == record.number
+    event = next(run.evidence.traces[0].find("chromium_event"))
+    assert run.record("chromium_events.json", event.line + 1).json() == event.json()
+    with pytest.raises(KeyError):
+        run.record("compile_directory.json", 1)
+
+
 def test_an_event_is_quoted_from_chromium_events_json():
     event = next(index_of(COMPILE).find("chromium_event"))
     assert event.place.source == "chromium_events.json"

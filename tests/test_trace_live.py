@@ -10,7 +10,7 @@ import pytest
 
 import aoti_logs
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
 PROGRAM = """
 import torch

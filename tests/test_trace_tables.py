@@ -315,3 +315,22 @@ def test_the_rank_of_a_record_counts_before_that_of_the_file():
     run = Run([source], [], ())
     assert run.trace_records["rank"].to_list() == [5, 3]
     assert run.traces.select("rank", "ranks").row(0) == (3, [5])
+
+
+def test_every_payload_has_a_row_whatever_it_is_called():
+    run = run_of(
+        record(link={"name": "profile", "url": "https://example.org"}, **IDS),
+        record("x" * 5000, my_entry={"a": 1}, **IDS),
+        artifact("fx_graph_runnable", "import torch", **IDS),
+        artifact("fx_graph_runnable", "import torch", **IDS),
+        record("[]", dynamo_guards={}, **IDS),
+    )
+    assert run.artifacts.select("entry", "name", "ordinal", "metadata", "payload_bytes").rows() == [
+        ("link", "profile", 0, '{"url":"https://example.org"}', None),
+        ("my_entry", None, 0, '{"a":1}', 5000),
+        ("artifact", "fx_graph_runnable", 0, None, 12),
+        ("artifact", "fx_graph_runnable", 1, None, 12),
+        ("dynamo_guards", None, 0, None, 2),
+    ]
+    assert run.artifacts["text"][1] == "x" * 1000
+    assert run.record("trace.log", 2).text == "x" * 5000

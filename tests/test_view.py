@@ -1,5 +1,6 @@
 """Who wrote a buffer, in wrappers of thousands of launches."""
 
+from collections.abc import Collection
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -33,6 +34,12 @@ class Chain:
     def buffers(self) -> tuple[Buffer, ...]:
         self.asked += 1
         return self._buffers
+
+    def launch(self, index: int) -> Launch:
+        return next(launch for launch in self.launches if launch.index == index)
+
+    def mentioning(self, names: Collection[str]) -> list[int]:
+        return [k.index for k in self.launches if {*k.outputs, *(a.name for a in k.arguments)} & set(names)]
 
 
 def kind(name: str) -> ArgumentKind:

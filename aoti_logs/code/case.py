@@ -152,7 +152,7 @@ def _numbers(assertion: Assertion, events: LogEvents, site: Site, kernel: str) -
     if wrapper is None or not events.dumps or not _prints_values(wrapper.source):
         return Numbers.before(events, assertion.first.start)
     return Numbers.before(
-        events, assertion.first.start, kernel, {k.kernel for k in wrapper.launches} | {kernel}
+        events, assertion.first.start, kernel, {call.kernel for call in wrapper.calls} | {kernel}
     )
 
 

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from aoti_logs.code.nearness import name_of_copy
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from aoti_logs.code.model import (
         Buffer,
+        Call,
         CompiledModel,
         Constant,
         InputCheck,
@@ -53,6 +55,16 @@ class Wrapper(Protocol):
     @property
     def launches(self) -> tuple[Launch, ...]:
         """All launches and extern calls in program order."""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The same without their arguments, which take most of the time."""
+
+    def launch(self, index: int) -> Launch:
+        """Return one of the launches."""
+
+    def mentioning(self, names: Collection[str]) -> list[int]:
+        """Return the launches that may read or write one of these buffers, in program order."""
 
     @property
     def inputs(self) -> tuple[ModelInput, ...]:
@@ -128,15 +140,13 @@ class Code:
 
     def kernels_with(self, message: str) -> tuple[Kernel, ...]:
         """Return the kernels in this text that can print a message."""
-        if message.encode() not in self.source.data and not _escaped(message, self.source):
+        if not any(
+            self.source.data.find(m) >= 0 for m in {message.encode(), message.encode("unicode_escape")}
+        ):
             return ()
         if self.wrapper is not None:
             return self.wrapper.kernels_with(message)
         return tuple(k for k in self.kernels if any(m == message for _, m in k.asserts))
-
-
-def _escaped(message: str, source: Source) -> bool:
-    return source.data.find(message.encode("unicode_escape")) >= 0
 
 
 _PREFERENCE = {Kind.WRAPPER_CPP: 0, Kind.OUTPUT_CODE: 0, Kind.KERNEL_CPP: 1, Kind.TRITON_KERNEL: 2}
@@ -151,20 +161,19 @@ class CodeBase:
             if source.kind in _PREFERENCE:
                 groups.setdefault(_digest(source), []).append(source)
         codes = []
+        self._copies: dict[int, tuple[str, ...]] = {}
         for copies in groups.values():
             copies.sort(key=lambda s: (_depth(s), s.name))
             # Where torch said it wrote the text is a name of it as well.
-            names = [c.name for c in copies] + [c.filename for c in copies if c.filename]
-            codes.append(Code(copies[0], tuple(dict.fromkeys(names))))
+            written = [c.filename for c in copies if c.filename]
+            names = dict.fromkeys([*(c.name for c in copies), *written])
+            codes.append(Code(copies[0], tuple(names)))
+            self._copies[id(copies[0])] = tuple(dict.fromkeys([*map(name_of_copy, copies), *written]))
         self.codes: tuple[Code, ...] = tuple(codes)
 
     def copies(self, source: Source) -> tuple[str, ...]:
-        """Return the names of all sources that hold the text of one that is quoted; none for any other."""
-        return self._names.get(id(source), ())
-
-    @cached_property
-    def _names(self) -> dict[int, tuple[str, ...]]:
-        return {id(c.source): c.names for c in self.codes}
+        """Return the names, as `nearness` reads them, of all that hold the text of a source of `codes`."""
+        return self._copies.get(id(source), ())
 
     @cached_property
     def wrappers(self) -> tuple[Code, ...]:
@@ -201,8 +210,9 @@ class CodeBase:
 def _digest(source: Source) -> bytes:
     # A trace holds the wrapper before the compile and link commands were appended.
     end = source.data.rfind(b"\n// Compile cmd")
-    text = source.data[:end] if end >= 0 else source.data
-    return hashlib.sha256(bytes(text).replace(b"\r\n", b"\n").strip()).digest()
+    text = bytes(source.data[:end] if end >= 0 else source.data)
+    text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
+    return hashlib.sha256(text.strip()).digest()
 
 
 def _depth(source: Source) -> int:
@@ -240,7 +250,7 @@ def cache_name(text: str) -> str:
 
 def kernel_text(kernel: Kernel) -> str:
     """Return the text of a Triton kernel's file as the cache holds it."""
-    lines = kernel.source.lines[kernel.first_line - 1 : kernel.end_line]
+    lines = kernel.source.lines_from(kernel.first_line, kernel.end_line)
     if lines and "'''" in lines[0]:
         # Inside a wrapper the text begins behind the quotes of `async_compile.triton('name', '''`.
         lines[0] = lines[0].rpartition("'''")[2]

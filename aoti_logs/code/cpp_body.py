@@ -40,7 +40,7 @@ def cpp_body(source: Source, line: int, end_line: int) -> Body:
         The body; its statements have line numbers of the source. A torn kernel gives what is there.
     """
     if source.size < _SMALL:
-        text = "\n".join(source.lines[line - 1 : end_line])
+        text = "\n".join(source.lines_from(line, end_line))
     else:
         text = "\n".join(source.line_text(n) for n in range(line, end_line + 1))
     return body_of(text, line)

@@ -41,15 +41,18 @@ class GraphShelf:
         """Every graph, in the order of the texts."""
         return tuple(g for s in self._texts for g in self.of(s))
 
-    def of_compiles(self, compiles: Iterable[Compile]) -> list[Graph]:
-        """Return the graphs that some compiles recorded."""
-        return [g for c in compiles for s in self._by_compile.get(c, ()) for g in self.of(s)]
+    def of_compiles(self, compiles: Iterable[tuple[Compile, ...]]) -> list[Graph]:
+        """Return the graphs that some compiles recorded, those of one tuple in the order of the texts."""
+        places: dict[int, None] = {}
+        for together in compiles:
+            places |= dict.fromkeys(sorted(p for c in together for p in self._by_compile.get(c, ())))
+        return [g for place in places for g in self.of(self._texts[place])]
 
     @cached_property
-    def _by_compile(self) -> dict[Compile, list[Source]]:
-        found: dict[Compile, list[Source]] = defaultdict(list)
-        for source in self._texts:
-            found[compile_of_witness(source, source.compile_id)].append(source)
+    def _by_compile(self) -> dict[Compile, list[int]]:
+        found: dict[Compile, list[int]] = defaultdict(list)
+        for place, source in enumerate(self._texts):
+            found[compile_of_witness(source, source.compile_id)].append(place)
         return dict(found)
 
     def by_nearness(self, copies: Sequence[str]) -> Iterator[tuple[list[Graph], bool]]:

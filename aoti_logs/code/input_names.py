@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.name_symbols import Told
 from aoti_logs.code.name_witness import Bench
 from aoti_logs.code.nearness import SAME_RUN, belongs, nearness
 from aoti_logs.code.testimony import WrapperInputs
@@ -68,18 +69,19 @@ def input_names(
         checks: the wrapper's input checks; a static size that differs rules a witness out.
     """
     wrapper = WrapperInputs(tuple(model_inputs), tuple(sizes), tuple(checks))
-    return decide(wrapper, flavour, Bench(graphs, signatures, symbols, source_names), copies)
+    return decide(wrapper, flavour, Bench(graphs, signatures, Told(symbols, source_names)), copies)
 
 
 def decide(wrapper: WrapperInputs, flavour: str, bench: Bench, copies: Sequence[str]) -> dict[str, InputName]:
     """Return the names that the witnesses of a bench give, by generated name (see `input_names`)."""
     heard = bench.testimonies(wrapper, aoti=flavour == "aoti_cpp")
-    near: dict[tuple[int, str | None], int] = {}
+    near: dict[tuple[int, str | None, str | None], int] = {}
     judged = []
     for testimony in heard:
-        key = (id(testimony.source.parent or testimony.source), testimony.compile_id)
+        source = testimony.source
+        key = (id(source.parent or source), testimony.compile_id, source.compile)
         if key not in near:
-            near[key] = nearness(testimony.source, testimony.compile_id, copies)
+            near[key] = nearness(source, testimony.compile_id, copies)
         judged.append((testimony, near[key]))
     names: dict[str, InputName] = {}
     choices: dict[tuple[bool, ...], _Choice] = {}

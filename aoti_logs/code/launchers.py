@@ -156,7 +156,7 @@ def _same_cpp(kernel: Kernel, wrapper: Wrapper) -> str | None:
 
 
 def _body(kernel: Kernel) -> list[str]:
-    lines = [line.strip() for line in kernel.source.lines[kernel.line - 1 : kernel.end_line]]
+    lines = [line.strip() for line in kernel.source.lines_from(kernel.line, kernel.end_line)]
     start = next((n for n, line in enumerate(lines) if 'extern "C"' in line), 0)
     end = max((n for n, line in enumerate(lines) if line.startswith("}")), default=len(lines) - 1)
     return lines[start + 1 : end + 1]

@@ -174,5 +174,5 @@ def _ambiguous(sites: list[Site], why: str) -> list[Site]:
 
 def _identity(site: Site) -> tuple[str, int, str]:
     kernel = site.kernel
-    lines = kernel.source.lines[kernel.line - 1 : kernel.end_line]
+    lines = kernel.source.lines_from(kernel.line, kernel.end_line)
     return kernel.name, site.line - kernel.line, "\n".join(line.strip() for line in lines)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aoti_logs.code.body import Param
 
@@ -98,6 +98,13 @@ class Launch:
     outputs: tuple[str, ...] = ()
     """Buffers that this call defines or writes, as far as the wrapper alone can tell (`out=`,
     `&buf2_handle`, `auto buf1 = ...`); for fused kernels known from the kernel's body instead."""
+
+
+class Call(NamedTuple):
+    """A launch or extern call as far as it is known without its arguments."""
+
+    kernel: str
+    checked: bool
 
 
 @dataclass(frozen=True)

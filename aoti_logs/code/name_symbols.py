@@ -1,25 +1,65 @@
-"""Names of inputs by the announcement of their size symbols, and by the order of description."""
+"""What records say of inputs: announced size symbols, and sources in the order in which they were described."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.graph_inputs import dims
-from aoti_logs.code.testimony import Testimony, WrapperInputs, compile_of
+from aoti_logs.code.testimony import Testimony, WrapperInputs
 from aoti_logs.explain import Confidence
+from aoti_logs.parse.graph_head import mangled
 from aoti_logs.parse.origin import input_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from aoti_logs.code.model import Size
     from aoti_logs.parse.facts import Graph, SourceName, Symbol
     from aoti_logs.parse.origin import Origin
     from aoti_logs.sources.source import Place
 
+    _Held = dict[str, set[str]]
+    """Names of the inputs that have a symbol among their sizes."""
 
-_Compile = tuple[int, str | None]
+Key = tuple[int, str | None]
+"""What graphs and records of one compile have in common (`testimony.compile_of`)."""
+
+
+class Told:
+    """The records of some compiles; each index over them is built when first needed.
+
+    Args:
+        symbols: announced size symbols.
+        source_names: described inputs.
+    """
+
+    def __init__(self, symbols: Sequence[Symbol], source_names: Sequence[SourceName]) -> None:
+        self._symbols = symbols
+        self._source_names = source_names
+
+    @cached_property
+    def sizes(self) -> AnnouncedSizes:
+        """Names by announced symbols."""
+        return AnnouncedSizes(self._symbols)
+
+    @cached_property
+    def described(self) -> DescribedInputs:
+        """Names by the order of description."""
+        return DescribedInputs(self._source_names, self._symbols)
+
+    @cached_property
+    def origins(self) -> dict[str, str]:
+        """The readable name of each name that Dynamo makes of a source, where only one is known."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for origin in {s.origin for s in self._source_names} | {
+            s.origin.partition(".size()")[0] for s in self._symbols
+        }:
+            known = input_of(origin)
+            if known is not None:
+                found[mangled(origin)].add(known.name)
+        return {key: next(iter(names)) for key, names in found.items() if len(names) == 1}
 
 
 class AnnouncedSizes:
@@ -31,25 +71,25 @@ class AnnouncedSizes:
 
     Args:
         symbols: announced size symbols, of any compile.
-        graphs: graphs of any compile.
     """
 
-    def __init__(self, symbols: Sequence[Symbol], graphs: Sequence[Graph]) -> None:
-        self._groups: dict[_Compile, dict[str, list[Symbol]]] = defaultdict(lambda: defaultdict(list))
+    def __init__(self, symbols: Sequence[Symbol]) -> None:
+        self._groups: dict[Key, dict[str, list[Symbol]]] = defaultdict(lambda: defaultdict(list))
         for symbol in symbols:
             if not symbol.duck:
                 self._groups[id(symbol.source), symbol.compile_id][symbol.symbol].append(symbol)
-        self._announcing: dict[str, list[_Compile]] = defaultdict(list)
+        self._announcing: dict[str, list[Key]] = defaultdict(list)
         for key, group in self._groups.items():
             for name in group:
                 self._announcing[name].append(key)
-        self._graphs: dict[_Compile, list[Graph]] = defaultdict(list)
-        for graph in graphs:
-            self._graphs[compile_of(graph)].append(graph)
-        self._held: dict[_Compile, dict[str, set[str]]] = {}
 
-    def testimonies(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
-        """Yield what each compile that announced all of the wrapper's symbols says, in their order."""
+    def testimonies(self, wrapper: WrapperInputs, held: Callable[[Key], _Held]) -> Iterator[Testimony]:
+        """Yield what each compile that announced all of the wrapper's symbols says, in their order.
+
+        Args:
+            wrapper: what the wrapper itself says.
+            held: which inputs have a symbol among their sizes, in the graphs of a compile (`holders`).
+        """
         if not wrapper.symbols:
             return
         numbers = {i.name for i in wrapper.inputs}
@@ -57,12 +97,12 @@ class AnnouncedSizes:
         rarest = min(wrapper.symbols, key=lambda s: len(self._announcing.get(s, ())))
         for key in self._announcing.get(rarest, ()):
             if wrapper.symbols <= self._groups[key].keys():
-                told = self._told(key, sizes, numbers)
+                told = self._told(key, sizes, numbers, held(key))
                 if told is not None:
                     yield told
 
-    def _told(self, key: _Compile, sizes: list[Size], numbers: set[str]) -> Testimony | None:
-        by_name, known = self._groups[key], self._holders(key)
+    def _told(self, key: Key, sizes: list[Size], numbers: set[str], known: _Held) -> Testimony | None:
+        by_name = self._groups[key]
         names: dict[str, tuple[str, Place]] = {}
         contradicts = False
         for size in sizes:
@@ -88,20 +128,19 @@ class AnnouncedSizes:
         strength = Confidence.PROVEN if known else Confidence.LIKELY
         return Testimony(names, 2, strength, why, first.source, first.compile_id)
 
-    def _holders(self, key: _Compile) -> dict[str, set[str]]:
-        """Return which inputs have a symbol among their sizes, in the graphs of one compile."""
-        if key not in self._held:
-            table: dict[str, set[str]] = {}
-            for graph in self._graphs.get(key, ()):
-                inside: dict[str, set[str]] = defaultdict(set)
-                for placeholder in graph.placeholders:
-                    for size in dims(placeholder.annotation) or ():
-                        inside[size].add(placeholder.name)
-                for symbol, names in inside.items():
-                    # Graphs of one compile name inputs differently: the one with most of them counts.
-                    table[symbol] = max(table.get(symbol, set()), names, key=len)
-            self._held[key] = table
-        return self._held[key]
+
+def holders(graphs: Iterable[Graph]) -> dict[str, set[str]]:
+    """Return which inputs have a symbol among their sizes, in the graphs of one compile."""
+    table: dict[str, set[str]] = {}
+    for graph in graphs:
+        inside: dict[str, set[str]] = defaultdict(set)
+        for placeholder in graph.placeholders:
+            for size in dims(placeholder.annotation) or ():
+                inside[size].add(placeholder.name)
+        for symbol, names in inside.items():
+            # Graphs of one compile name inputs differently: the one with most of them counts.
+            table[symbol] = max(table.get(symbol, set()), names, key=len)
+    return table
 
 
 def _number(symbol: Symbol) -> str:
@@ -127,13 +166,13 @@ class DescribedInputs:
     """
 
     def __init__(self, source_names: Sequence[SourceName], symbols: Sequence[Symbol]) -> None:
-        self._announced: dict[_Compile, set[str]] = defaultdict(set)
+        self._announced: dict[Key, set[str]] = defaultdict(set)
         for symbol in symbols:
             self._announced[id(symbol.source), symbol.compile_id].add(symbol.symbol)
-        groups: dict[_Compile, dict[str, SourceName]] = defaultdict(dict)
+        groups: dict[Key, dict[str, SourceName]] = defaultdict(dict)
         for name in source_names:
             groups[id(name.source), name.compile_id].setdefault(name.origin, name)
-        self._by_count: dict[int, list[tuple[_Compile, list[tuple[SourceName, Origin]]]]] = defaultdict(list)
+        self._by_count: dict[int, list[tuple[Key, list[tuple[SourceName, Origin]]]]] = defaultdict(list)
         for key, group in groups.items():
             every = [(n, o) for n in group.values() if (o := input_of(n.origin)) is not None]
             local = [(n, o) for n, o in every if o.holder not in {"parameter", "buffer"}]

@@ -7,21 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.graph_inputs import UserInput, is_scalar, listings, measures, user_input
-from aoti_logs.code.name_symbols import AnnouncedSizes, DescribedInputs
+from aoti_logs.code.name_symbols import holders
 from aoti_logs.code.testimony import Testimony, WrapperInputs, compile_of, proof
 from aoti_logs.parse.exported_json import graph as saved_graph
-from aoti_logs.parse.graph_head import mangled
-from aoti_logs.parse.origin import input_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from aoti_logs.code.name_symbols import Key, Told
     from aoti_logs.explain import Confidence
-    from aoti_logs.parse.facts import Graph, Signature, SourceName, Symbol
+    from aoti_logs.parse.facts import Graph, Signature
     from aoti_logs.sources.source import Place
 
     _Joined = tuple[dict[str, tuple[str, Place]], Confidence, Graph]
-_Compile = tuple[int, str | None]
 _Measures = list[tuple[str, ...] | None]
 
 
@@ -32,17 +30,11 @@ class Bench:
     wrapper's own names most inputs.
     """
 
-    def __init__(
-        self,
-        graphs: Sequence[Graph],
-        signatures: Sequence[Signature],
-        symbols: Sequence[Symbol],
-        source_names: Sequence[SourceName],
-    ) -> None:
+    def __init__(self, graphs: Sequence[Graph], signatures: Sequence[Signature], told: Told) -> None:
         self._graphs = graphs
         self._signatures = signatures
-        self._symbols = symbols
-        self._source_names = source_names
+        self._told = told
+        self._held: dict[Key, dict[str, set[str]]] = {}
 
     def testimonies(self, wrapper: WrapperInputs, *, aoti: bool) -> list[Testimony]:
         """Return what every witness that fits the wrapper says."""
@@ -52,29 +44,21 @@ class Bench:
             *(self._from_signatures(wrapper) if aoti else ()),
             *(self._from_named_graphs(wrapper) if aoti else ()),
             *self._from_dynamo(wrapper),
-            *self._sizes.testimonies(wrapper),
-            *self._described.testimonies(wrapper),
+            *self._told.sizes.testimonies(wrapper, self._holders),
+            *self._told.described.testimonies(wrapper),
         ]
 
     @cached_property
-    def _sizes(self) -> AnnouncedSizes:
-        return AnnouncedSizes(self._symbols, self._graphs)
+    def _by_compile(self) -> dict[Key, list[Graph]]:
+        found: dict[Key, list[Graph]] = defaultdict(list)
+        for graph in self._graphs:
+            found[compile_of(graph)].append(graph)
+        return dict(found)
 
-    @cached_property
-    def _described(self) -> DescribedInputs:
-        return DescribedInputs(self._source_names, self._symbols)
-
-    @cached_property
-    def _origins(self) -> dict[str, str]:
-        """The readable name of each name that Dynamo makes of a source, where only one is known."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for origin in {s.origin for s in self._source_names} | {
-            s.origin.partition(".size()")[0] for s in self._symbols
-        }:
-            known = input_of(origin)
-            if known is not None:
-                found[mangled(origin)].add(known.name)
-        return {key: next(iter(names)) for key, names in found.items() if len(names) == 1}
+    def _holders(self, key: Key) -> dict[str, set[str]]:
+        if key not in self._held:
+            self._held[key] = holders(self._by_compile.get(key, ()))
+        return self._held[key]
 
     @cached_property
     def _programs(self) -> list[tuple[Graph | None, Signature]]:
@@ -126,7 +110,7 @@ class Bench:
             if strength is not None:
                 pairs = zip(wrapper.inputs, listing, strict=True)
                 yield Testimony(
-                    {i.name: _named(graph, u, self._origins) for i, u in pairs},
+                    {i.name: _named(graph, u, self._told.origins) for i, u in pairs},
                     1,
                     strength,
                     f"order of inputs in {graph.stage or 'a graph'}",
@@ -135,18 +119,18 @@ class Bench:
                 )
 
     @cached_property
-    def _of_dynamo(self) -> dict[_Compile, list[Graph]]:
+    def _of_dynamo(self) -> dict[Key, list[Graph]]:
         """Dynamo's graphs by compile."""
-        found: dict[_Compile, list[Graph]] = defaultdict(list)
+        found: dict[Key, list[Graph]] = defaultdict(list)
         for graph in self._graphs:
             if graph.placeholders.of_dynamo:
                 found[compile_of(graph)].append(graph)
         return dict(found)
 
     @cached_property
-    def _alike(self) -> dict[tuple[int, _Compile], list[int]]:
+    def _alike(self) -> dict[tuple[int, Key], list[int]]:
         """Numbers of the graphs of one compile that share their inputs, where Dynamo's graph is at hand."""
-        found: dict[tuple[int, _Compile], list[int]] = defaultdict(list)
+        found: dict[tuple[int, Key], list[int]] = defaultdict(list)
         for number, graph in enumerate(self._graphs):
             compiled = compile_of(graph)
             if compiled in self._of_dynamo:
@@ -183,7 +167,7 @@ class Bench:
         if strength is None:
             return None
         for dynamo in self._of_dynamo[compile_of(graph)]:
-            names = _through(graph, dynamo, wanted, self._origins)
+            names = _through(graph, dynamo, wanted, self._told.origins)
             if names:
                 return names, strength, dynamo
         return None

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from aoti_logs.sources.source import Source
 
+AOTI = "aoti/"
+"""How the names of AOTInductor compiles begin, to which torch gives no id."""
 SAME_RUN = 1000
 """At least this near: the evidence stands in the same trace or log as a copy of the wrapper."""
 
@@ -36,7 +38,7 @@ def nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> 
     Args:
         witness: the text that holds the evidence.
         compile_id: its compile id, if it has one.
-        copies: names of the sources that hold the wrapper's text (`Source.name`, with `#` and the
+        copies: names of the sources that hold the wrapper's text (`name_of_copy`, with `#` and the
             compile id for a text inside a trace or log).
     """
     theirs = (witness.parent or witness).name
@@ -44,10 +46,26 @@ def nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> 
     for copy in copies:
         ours, mark = compile_of_copy(copy)
         if "#" in copy and ours == theirs:
-            best = max(best, SAME_RUN + (mark == compile_id))
+            best = max(best, SAME_RUN + _same_compile(mark, witness, compile_id))
         else:
             best = max(best, min(_shared_folders(ours, theirs), SAME_RUN - 1))
     return best
+
+
+def _same_compile(mark: str | None, witness: Source, compile_id: str | None) -> bool:
+    if mark is None or not mark.startswith(AOTI):
+        return mark == compile_id
+    # What is recorded outside of all AOTInductor compiles, as by torch.export before, may be about any of them.
+    return compile_id is None and witness.compile in {None, mark}
+
+
+def name_of_copy(copy: Source) -> str:
+    """Return the name of a source that holds generated code, with its compile for a text inside a trace.
+
+    Torch gives AOTInductor's compiles no id, so it is not in the source's own name.
+    """
+    own = copy.compile if copy.compile_id is None else None
+    return f"{copy.name}[{own}]" if own is not None and own.startswith(AOTI) else copy.name
 
 
 def compile_of_copy(copy: str) -> Compile:
@@ -58,7 +76,7 @@ def compile_of_copy(copy: str) -> Compile:
 
 def compile_of_witness(witness: Source, compile_id: str | None) -> Compile:
     """Return the compile that evidence is about; `compile_of_copy` gives the same for a wrapper's text."""
-    return (witness.parent or witness).name, compile_id
+    return (witness.parent or witness).name, compile_id or witness.compile
 
 
 def belongs(witness: Source, copies: Sequence[str]) -> bool:

@@ -37,7 +37,7 @@ _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert
 
 def triton_body(kernel: Kernel) -> Body:
     """Read the body of a Triton kernel; what cannot be read is in `Body.unread`, nothing raises."""
-    lines = kernel.source.lines[max(kernel.line, 1) - 1 : kernel.end_line]
+    lines = kernel.source.lines_from(kernel.line, kernel.end_line)
     start, stop = _function(lines, kernel.name)
     if start is None:
         return Body(kernel.name, kernel.params, (), ((kernel.line, "no function definition"),))

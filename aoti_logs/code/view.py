@@ -228,13 +228,13 @@ class ModelView:
     def producer(self, name: str, before: int) -> Launch | None:
         """Return the last launch before launch number `before` that wrote a buffer."""
         group = self._memory(name)
-        for launch in reversed(self.wrapper.launches):
-            if launch.index >= before:
+        for index in reversed(self.wrapper.mentioning(group)):
+            if index >= before:
                 continue
-            if launch.index not in self._written:
-                self._written[launch.index] = self.written_by(launch)
-            if not group.isdisjoint(self._written[launch.index]):
-                return launch
+            if index not in self._written:
+                self._written[index] = self.written_by(self.wrapper.launch(index))
+            if not group.isdisjoint(self._written[index]):
+                return self.wrapper.launch(index)
         return None
 
     def read_by(self, launch: Launch, name: str) -> tuple[str, ...]:

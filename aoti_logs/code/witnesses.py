@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.input_names import decide
+from aoti_logs.code.name_symbols import Told
 from aoti_logs.code.name_witness import Bench
-from aoti_logs.code.nearness import compile_of_copy, compile_of_witness
+from aoti_logs.code.nearness import AOTI, compile_of_copy, compile_of_witness
 from aoti_logs.code.testimony import WrapperInputs
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from aoti_logs.code.nearness import Compile
     from aoti_logs.parse.facts import Signature, SourceName, Symbol
 
-_Compiles = tuple["Compile", ...]
+_Compiles = tuple[tuple["Compile", ...], ...]
+"""Compiles, with those together that cannot be told apart."""
 
 
 class Witnesses:
@@ -38,6 +40,7 @@ class Witnesses:
         self._every_symbol = symbols
         self._every_source_name = source_names
         self._last: tuple[_Compiles, Bench] | None = None
+        self._last_told: tuple[tuple[Compile, ...], Told] | None = None
         self._known: dict[Hashable, dict[str, InputName]] = {}
 
     def names(self, wrapper: Wrapper, copies: Sequence[str]) -> dict[str, InputName]:
@@ -59,17 +62,26 @@ class Witnesses:
     @cached_property
     def everything(self) -> Bench:
         """All witnesses."""
-        return Bench(self._graphs.all, self._every_signature, self._every_symbol, self._every_source_name)
+        told = Told(self._every_symbol, self._every_source_name)
+        return Bench(self._graphs.all, self._every_signature, told)
 
     def _of_compiles(self, compiles: _Compiles) -> Bench:
         if self._last is None or self._last[0] != compiles:
             graphs = self._graphs.of_compiles(compiles)
             sources = dict.fromkeys(g.source.name for g in graphs)
             signatures = [s for name in sources for s in self._signatures.get(name, ())]
-            symbols = [s for c in compiles for s in self._symbols.get(c, ())]
-            names = [n for c in compiles for n in self._source_names.get(c, ())]
-            self._last = compiles, Bench(graphs, signatures, symbols, names)
+            self._last = compiles, Bench(graphs, signatures, self._told_by(compiles))
         return self._last[1]
+
+    def _told_by(self, compiles: _Compiles) -> Told:
+        """Return the records of some compiles; those of all AOTInductor compiles of a trace are the same."""
+        every = dict.fromkeys(c for together in compiles for c in together)
+        recorded = tuple(c for c in every if c in self._symbols or c in self._source_names)
+        if self._last_told is None or self._last_told[0] != recorded:
+            symbols = [s for c in recorded for s in self._symbols.get(c, ())]
+            names = [n for c in recorded for n in self._source_names.get(c, ())]
+            self._last_told = recorded, Told(symbols, names)
+        return self._last_told[1]
 
     @cached_property
     def _signatures(self) -> dict[str, list[Signature]]:
@@ -94,8 +106,17 @@ class Witnesses:
 
 
 def _labels(copies: Sequence[str]) -> _Compiles:
-    """Return the compiles that copies of a text are labelled with (`trace.log#output_code[0/0]`)."""
-    return tuple(dict.fromkeys(compile_of_copy(copy) for copy in copies if "#" in copy))
+    """Return the compiles that copies of a text are labelled with (`trace.log#output_code[0/0]`).
+
+    What a trace holds outside of all compiles may be about any AOTInductor compile in it.
+    """
+    found: dict[tuple[Compile, ...], None] = {}
+    for copy in copies:
+        if "#" in copy:
+            name, mark = compile_of_copy(copy)
+            aoti = mark is not None and mark.startswith(AOTI)
+            found[((name, None), (name, mark)) if aoti else ((name, mark),)] = None
+    return tuple(found)
 
 
 def _standing(copy: str) -> Compile:

@@ -14,50 +14,27 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code import wrapper_cpp_info as info
+from aoti_logs.code import wrapper_cpp_landmarks as landmarks
 from aoti_logs.code.body import Param
-from aoti_logs.code.kernel_text import (
-    cpp_kernel_at,
-    cpp_params,
-    cpp_starts,
-    occurrences,
-    quoted,
-    triton_kernel,
-)
-from aoti_logs.code.model import Backend, CompiledModel, Kernel, Launch, ModelInput
+from aoti_logs.code.kernel_text import cpp_kernel_at, cpp_params, quoted, triton_kernel
+from aoti_logs.code.model import Backend, Call, CompiledModel, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
 from aoti_logs.code.wrapper_cpp_body import body_of
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
+from aoti_logs.code.wrapper_mentions import Mentions
 from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from aoti_logs.code.model import Buffer, Constant, InputCheck, Size
     from aoti_logs.sources.source import Source
 
-_CALL_START = re.compile(rb"static (?:inline |__attribute__\(\(noinline\)\) )?void call_(\w+)\(")
-_LAZY_START = re.compile(rb"static const char\* (\w+)_source = R\"TRITON\(")
-_SLOT = re.compile(
-    rb"^\s+(?:void\*|CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>) (\w+)\{nullptr\};", re.M
-)
-_STARTS = (
-    (b" void call_", _CALL_START, "call"),
-    (b'_source = R"TRITON(', _LAZY_START, "lazy"),
-)
-_ENTRY_LITERALS = (b"::run_impl", b" inductor_entry_impl(", b" inductor_entry_cpp(")
-_ENTRY = re.compile(
-    rb"(?:template <>\s+)?(?:void|AOTInductorModelOutputs) (?P<name>\w+::run_impl(?:_minimal_arrayref_interface)?)(?:<[^>\n]*>)?\("
-    rb"|void (?P<jit>inductor_entry_impl)\(|std::vector<at::Tensor> (?P<old>inductor_entry_cpp)\("
-)
-_CONST_ENTRY = re.compile(rb"void (?P<name>\w+::_const_run_impl)\(")
-_SIGNATURE_END = re.compile(rb"\)[^\S\n]*\{[^\S\n]*\n|\)[^\S\n]*\{\}")
 _DEVICE_INCLUDE = re.compile(rb"#include <torch/csrc/inductor/(?:aoti_include|cpp_wrapper)/(\w+)\.h>")
 _DEVICE_USE = re.compile(
     rb"cached_torch_device_type_(\w+)|CACHE_TORCH_DEVICE\((\w+)\)|empty_strided_(cpu|cuda|xpu)\b"
 )
 _TRITON_TEXT = re.compile(rb"async_compile\.triton\((?P<name>'[^'\n]*'|\"[^\"\n]*\"), (?P<quote>'''|\"\"\")")
-_COMMAND = re.compile(rb"^// (?:Compile|Link) cmd\s*\n// ([^\n]*)", re.M)
-_KERNEL_FILE = re.compile(r"(?:^|[\s/\\])([\w.-]+\.kernel)\.(?:cpp|o)\b")
-_SOURCE_PATH = re.compile(r"(?:^|\s)(\S+\.(?:cpp|cu))(?=\s|$)")
-_TAIL = 1 << 20
 
 
 class WrapperFile:
@@ -92,15 +69,7 @@ class WrapperFile:
 
     @cached_property
     def _starts(self) -> list[tuple[int, str, str]]:
-        """(offset, name, form) of every kernel definition or declaration, in order."""
-        data = self.source.data
-        found = [(m.start(), m[1].decode("utf-8", "replace"), "cpp") for m in cpp_starts(data)]
-        for literal, pattern, form in _STARTS:
-            for at in occurrences(data, literal):
-                match = pattern.match(data, data.rfind(b"\n", 0, at) + 1)
-                if match is not None:
-                    found.append((match.start(), match[1].decode("utf-8", "replace"), form))
-        return sorted(found)
+        return landmarks.kernel_starts(self.source.data)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -112,39 +81,11 @@ class WrapperFile:
 
     @cached_property
     def _slots(self) -> tuple[str, ...]:
-        data = self.source.data
-        start = data.find(b"class AOTInductorModelKernels :")
-        if start < 0:
-            return ()
-        end = data.find(b"\n};", start)
-        names = (m[1].decode("utf-8", "replace") for m in _SLOT.finditer(data, start, max(end, start)))
-        return tuple(n for n in names if not n.endswith(("_kernel_fn", "_launcher_fn")))
+        return landmarks.kernel_slots(self.source.data)
 
     @cached_property
-    def _entry(self) -> tuple[bytes, int, int] | None:
-        return self._function(_ENTRY, _ENTRY_LITERALS)
-
-    def _function(
-        self, start: re.Pattern[bytes], literals: tuple[bytes, ...]
-    ) -> tuple[bytes, int, int] | None:
-        """Return (name, start of the body, end of the body) of the first definition that matches."""
-        data = self.source.data
-        for at in (at for literal in literals for at in occurrences(data, literal)):
-            match = start.match(data, data.rfind(b"\n", 0, at) + 1)
-            if match is None:
-                continue
-            head = _SIGNATURE_END.search(data, match.end())
-            semicolon = data.find(b";", match.end())
-            if head is None or (0 <= semicolon < head.start() and b"//" not in data[match.end() : semicolon]):
-                continue
-            name = next(g for g in match.groups() if g)
-            if head[0].endswith(b"{}"):
-                return name, head.end(), head.end()
-            end = data.find(b"\n} // " + name, head.end())
-            if end < 0:
-                end = data.find(b"\n}", head.end() - 1)
-            return name, head.end(), len(data) if end < 0 else end + 1
-        return None
+    def _entry(self) -> landmarks.Function | None:
+        return landmarks.entry_function(self.source.data)
 
     @cached_property
     def _entry_text(self) -> str:
@@ -250,16 +191,15 @@ class WrapperFile:
 
     @cached_property
     def _read(self) -> EntryBody:
-        const = self._function(_CONST_ENTRY, (b"::_const_run_impl(",))
         return body_of(
             frozenset(self.kernel_names),
             tuple((name, index) for index, name, _ in self._listed_inputs),
             tuple(c.name for c in self.constants if c.name),
-            self._text_of(const),
+            self._text_of(landmarks.folding_function(self.source.data)),
             self._text_of(self._entry),
         )
 
-    def _text_of(self, function: tuple[bytes, int, int] | None) -> tuple[str, int] | None:
+    def _text_of(self, function: landmarks.Function | None) -> tuple[str, int] | None:
         if function is None or function[2] <= function[1]:
             return None
         return self.source.cut(function[1], function[2]), self.source.line_at(function[1])
@@ -282,6 +222,15 @@ class WrapperFile:
 
     def _called(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
         """Return what the arguments of a call are bound to, and what is called."""
+        if name not in self._targets:
+            self._targets[name] = self._target(name)
+        return self._targets[name]
+
+    @cached_property
+    def _targets(self) -> dict[str, tuple[tuple[Param | str, ...], Backend]]:
+        return {}
+
+    def _target(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
         if name not in self._places and name not in self._slots:
             return (), Backend.EXTERN
         kernel = self._kernel(name)
@@ -308,6 +257,24 @@ class WrapperFile:
         if key not in bound:
             bound[key] = tuple(self._bound(index, raw) for index, raw in enumerate(raws))
         return bound[key]
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """The same without their arguments."""
+        return tuple(Call(raw.kernel, raw.checked) for raw in self._read.launches)
+
+    def launch(self, index: int) -> Launch:
+        """Return one of the launches."""
+        return self._bound(index, self._read.launches[index])
+
+    def mentioning(self, names: Collection[str]) -> list[int]:
+        """Return the launches that may read or write one of these buffers, in program order."""
+        return self._mentions.of(names)
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        texts = ((raw.text, *raw.outputs, *(raw.arguments or ())) for raw in self._read.launches)
+        return Mentions(texts, self._read.names.stands_for)
 
     @cached_property
     def inputs(self) -> tuple[ModelInput, ...]:
@@ -356,20 +323,14 @@ class WrapperFile:
     # ------------------------------------------------------------ other files
 
     @cached_property
-    def _commands(self) -> str:
-        data = self.source.data
-        tail = bytes(data[max(0, len(data) - _TAIL) :])
-        return "\n".join(m[1].decode("utf-8", "replace") for m in _COMMAND.finditer(tail))
-
-    @cached_property
     def kernel_files(self) -> tuple[str, ...]:
         """Base names of the `.kernel.cpp` files that the compile and link commands name."""
-        return tuple(dict.fromkeys(f"{m[1]}.cpp" for m in _KERNEL_FILE.finditer(self._commands)))
+        return info.kernel_files(self.source)
 
     @cached_property
     def compile_paths(self) -> tuple[str, ...]:
         """Paths of the sources in the compile commands, as they were on the machine that compiled."""
-        return tuple(dict.fromkeys(m[1] for m in _SOURCE_PATH.finditer(self._commands)))
+        return info.compile_paths(self.source)
 
     @cached_property
     def model(self) -> CompiledModel:

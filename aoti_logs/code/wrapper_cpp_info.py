@@ -39,6 +39,10 @@ _COMPARE = re.compile(
 _DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = (?:aoti_torch_dtype_|cached_torch_dtype_)(\w+)")
 _DEVICE = re.compile(r"int32_t (\w+)_expected_device_type = (\d+);")
 _DEVICE_NAME = re.compile(r'"\d+\((\w+)\), "')
+_COMMAND = re.compile(rb"^// (?:Compile|Link) cmd\s*\n// ([^\n]*)", re.M)
+_KERNEL_FILE = re.compile(r"(?:^|[\s/\\])([\w.-]+\.kernel)\.(?:cpp|o)\b")
+_SOURCE_PATH = re.compile(r"(?:^|\s)(\S+\.(?:cpp|cu))(?=\s|$)")
+_TAIL = 1 << 20
 
 
 def constructor(source: Source) -> tuple[int, int]:
@@ -50,6 +54,22 @@ def constructor(source: Source) -> tuple[int, int]:
         if colons and re.fullmatch(rb"\w+", name) and owner.endswith(name):
             return region(source, at - len(b"::") - 2 * len(name))
     return 0, 0
+
+
+def _commands(source: Source) -> str:
+    data = source.data
+    tail = bytes(data[max(0, len(data) - _TAIL) :])
+    return "\n".join(m[1].decode("utf-8", "replace") for m in _COMMAND.finditer(tail))
+
+
+def kernel_files(source: Source) -> tuple[str, ...]:
+    """Return the base names of the `.kernel.cpp` files that the compile and link commands name."""
+    return tuple(dict.fromkeys(f"{m[1]}.cpp" for m in _KERNEL_FILE.finditer(_commands(source))))
+
+
+def compile_paths(source: Source) -> tuple[str, ...]:
+    """Return the paths of the sources in the compile commands, as they were on the machine that compiled."""
+    return tuple(dict.fromkeys(m[1] for m in _SOURCE_PATH.finditer(_commands(source))))
 
 
 def region(source: Source, start: int) -> tuple[int, int]:

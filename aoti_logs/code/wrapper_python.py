@@ -18,6 +18,7 @@ from aoti_logs.code.model import (
     Argument,
     ArgumentKind,
     Backend,
+    Call,
     CompiledModel,
     Constant,
     Kernel,
@@ -26,6 +27,7 @@ from aoti_logs.code.model import (
 )
 from aoti_logs.code.triton_body import to_expr
 from aoti_logs.code.wrapper_cpp import WrapperFile
+from aoti_logs.code.wrapper_mentions import Mentions
 from aoti_logs.code.wrapper_python_body import CallReader
 from aoti_logs.code.wrapper_python_kernels import DefinedKernels, positional
 from aoti_logs.code.wrapper_python_read import CallBody, RawCall
@@ -33,6 +35,8 @@ from aoti_logs.code.wrapper_python_text import core, parse_functions
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from aoti_logs.code.body import Param
     from aoti_logs.code.model import Buffer, InputCheck, Size
 
@@ -228,6 +232,28 @@ class OutputCode:
         if key not in bound:
             bound[key] = tuple(self._bound(index, raw) for index, raw in enumerate(calls))
         return bound[key]
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """The same without their arguments."""
+        if self._cpp is not None:
+            return self._cpp.calls
+        return tuple(Call(raw.callee, True) for raw in self._read.calls)
+
+    def launch(self, index: int) -> Launch:
+        """Return one of the launches."""
+        if self._cpp is not None:
+            return self._cpp.launch(index)
+        return self._bound(index, self._read.calls[index])
+
+    def mentioning(self, names: Collection[str]) -> list[int]:
+        """Return the launches that may read or write one of these buffers, in program order."""
+        return self._mentions.of(names) if self._cpp is None else self._cpp.mentioning(names)
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        texts = ((raw.text, *raw.outputs, *(a[2] for a in raw.arguments)) for raw in self._read.calls)
+        return Mentions(texts, self._read.names.stands_for)
 
     @cached_property
     def inputs(self) -> tuple[ModelInput, ...]:

@@ -141,6 +141,7 @@ def _mismatch(said: str, cached: str | None, found: Fields) -> RecompileReason:
 def _is_guard(guard: Guard, text: str) -> bool:
     """Tell a guard, which is Python, from what torch says in words."""
     import ast
+    import warnings
 
     if not guard.parsed:
         return False
@@ -154,7 +155,8 @@ def _is_guard(guard: Guard, text: str) -> bool:
     if "  # " in text:
         return True
     try:
-        ast.parse(guard.expression[:_LONGEST], mode="eval")
+        with warnings.catch_warnings(action="ignore"):  # an odd escape in a string is no concern of ours
+            ast.parse(guard.expression[:_LONGEST], mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -62,20 +62,15 @@ class Counts:
 def count(slot: Slot, said: Said | None) -> Counts:
     """Count the records of a slot's trace; of all ranks when it has those of several."""
     index: TraceIndex = slot.feed.trace.index
-    damaged = 0
-    lines: list[int] = []
-    for record, _ in index.damaged():
-        damaged += 1
-        if len(lines) < _EXAMPLES:
-            lines.append(record.line)
+    damaged = [number for number, check in enumerate(index.checks) if check.problem is not None]
     stats = said.stats[-1] if said is not None and said.stats else None
     return Counts(
         slot.feed.title,
         slot.feed.trace.name,
         len(index),
         index.counts().get("str", 0),
-        damaged,
-        tuple(lines),
+        len(damaged),
+        tuple(index[number].line for number in damaged[:_EXAMPLES]),
         len(index.unparsed),
         stats,
     )

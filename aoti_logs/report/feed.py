@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from array import array
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -81,18 +82,15 @@ class Feed:
         return self.trace.name if self.part is None else f"{self.trace.name}, rank {self.part}"
 
     @cached_property
-    def _ranks(self) -> dict[int, int]:
-        """The rank to give to the record at an offset."""
+    def given_ranks(self) -> array[int]:
+        """The rank to give to each line of the survey, -1 for none."""
         seen = self.trace.survey
         ranks = seen.ranks
-        given: dict[int, int] = {}
-        if not ranks:
-            return given
-        first = len(ranks) > 1  # then the records without a rank go to a rank each, from the start
-        for number, rank in enumerate(seen.rank):
-            first = first or rank >= 0
-            if first and rank < 0 and not seen.string[number]:
-                given[seen.start[number]] = self._of_process(seen.process[number])
+        given = array("q")
+        begun = len(ranks) > 1  # then the records without a rank go to a rank each, from the start
+        for rank, process, string in zip(seen.rank, seen.process, seen.string, strict=True):
+            begun = begun or rank >= 0
+            given.append(self._of_process(process) if begun and rank < 0 and not string else -1)
         return given
 
     @cached_property
@@ -107,19 +105,22 @@ class Feed:
     def _of_process(self, process: int) -> int:
         return self._processes.get(process, self.trace.survey.ranks)[0]
 
-    def holds(self, start: int, process: int, rank: int, *, string: bool) -> bool:
-        """Tell whether a record belongs here, by where it begins, its process and its rank (-1 for none)."""
+    def holds(self, number: int) -> bool:
+        """Tell whether a line of the survey belongs here."""
+        seen = self.trace.survey
+        rank = seen.rank[number]
         if self.part is None or rank == self.part:
             return True
-        if string:
-            return self.part in self._processes.get(process, self.trace.survey.ranks)
-        return rank < 0 and self._ranks.get(start) == self.part
+        if seen.string[number]:
+            return self.part in self._processes.get(seen.process[number], seen.ranks)
+        return rank < 0 and self.given_ranks[number] == self.part
 
-    @property
+    @cached_property
     def changed(self) -> bool:
         """Whether tlparse needs something else than the trace's own bytes."""
         seen = self.trace.survey
-        return bool(seen.mended or self._ranks or self.part is not None or not seen.all_utf8)
+        needs_rank = max(self.given_ranks, default=-1) >= 0
+        return needs_rank or any(seen.mended) or self.part is not None or not seen.all_utf8
 
     def write(self, path: Path) -> None:
         """Write what tlparse is given, in pieces."""
@@ -132,7 +133,7 @@ class Feed:
         counts = dict(seen.changes)
         counts[Reason.BYTES] = self.bad_bytes
         counts[Reason.RANK_ADDED] = sum(
-            1 for rank in self._ranks.values() if self.part is None or rank == self.part
+            rank >= 0 if self.part is None else rank == self.part for rank in self.given_ranks
         )
         return [
             sentence(reason, counts[reason], seen.examples.get(reason, ""))
@@ -165,25 +166,21 @@ class _Writer:
     def _edits(self) -> Iterator[tuple[int, int, bytes | None]]:
         """Yield ranges of bytes to be replaced (None: by nothing), in order."""
         feed, seen = self.feed, self.feed.trace.survey
-        ranks = feed._ranks
-        numbers = {start: number for number, start in enumerate(seen.start)} if feed.part is not None else {}
+        number = 0
         skip_from: int | None = None
         for head in heads(self.data):
-            number = numbers.get(head.start)
-            if number is not None:
-                held = feed.holds(
-                    head.start, seen.process[number], seen.rank[number], string=bool(seen.string[number])
-                )
-                if not held:
-                    skip_from = head.start if skip_from is None else skip_from
-                    continue
-                if skip_from is not None:
-                    yield skip_from, head.start, None
-                    skip_from = None
-            if skip_from is not None:
+            if number == len(seen.start) or head.start != seen.start[number]:
+                continue  # no record to tlparse either
+            here, number = number, number + 1
+            if not feed.holds(here):
+                skip_from = head.start if skip_from is None else skip_from
                 continue
-            if head.start in seen.mended or head.start in ranks:
-                line, _, _ = mended_line(self.data, head, feed.trace.options, ranks.get(head.start))
+            if skip_from is not None:
+                yield skip_from, head.start, None
+                skip_from = None
+            rank = feed.given_ranks[here]
+            if seen.mended[here] or rank >= 0:
+                line, _, _ = mended_line(self.data, head, feed.trace.options, rank if rank >= 0 else None)
                 if line is not None:
                     yield head.start, head.end, line
         if skip_from is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         def compile(self, compile_id: str, rank: int | None) -> Target | None:
             """Return where the index lists a compile id."""
 
-        def kernel(self, name: str) -> Target | None:
+        def kernel(self, name: str, rank: int | None) -> Target | None:
             """Return the page that defines a kernel."""
 
 
@@ -147,7 +147,7 @@ class FindingHtml:
     def _facts(self) -> Iterator[tuple[str, str]]:
         facts = self.finding.facts
         kernel, compile_id = facts.get("kernel"), facts.get("compile_id")
-        if isinstance(kernel, str) and (target := self.lookup.kernel(kernel)):
+        if isinstance(kernel, str) and (target := self.lookup.kernel(kernel, self.finding.rank)):
             yield "kernel", f"<code>{safe(kernel)}</code> {anchor(target)}"
         if isinstance(compile_id, str) and (target := self.lookup.compile(compile_id, self.finding.rank)):
             yield "compile id", f"<code>{safe(compile_id)}</code> {anchor(target)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ from aoti_logs.report.outputs import NAMED, display_key, read_outputs, stems, wi
 from aoti_logs.report.text import as_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from aoti_logs.records.trace import TraceIndex, TraceRecord
@@ -103,13 +104,20 @@ class SlotLinks:
 
     def place(self, place: Place) -> Target | None:
         """Return the page that shows a line of this slot's trace; None for other lines."""
-        if self.index.source.name != place.source:
-            return None
-        record = record_at(self.index, place.line)
+        record = self.index.at(place.source, place.line)
         if record is None or not self._here(record):
             return None
         lines = record.payload_lines()
         return self.record(record, lines.index(place.line) + 1 if place.line in lines else None)
+
+    def defining(self, pattern: re.Pattern[bytes]) -> Iterator[Target]:
+        """Yield the pages of generated code with the line that a pattern finds."""
+        for record in self.index.find("inductor_output_code", "graph_dump"):
+            payload = record.payload
+            at = pattern.search(payload)
+            target = self.record(record, payload.count(b"\n", 0, at.start()) + 1) if at else None
+            if target is not None:
+                yield target
 
     def _output(self, record: TraceRecord, key: str, stem: str) -> Output | None:
         files = self._files.get((key, stem), [])
@@ -164,10 +172,11 @@ class Links:
     def __init__(self, slots: Sequence[Slot], report: Path, copies: Copies) -> None:
         self.slots = [SlotLinks(slot, report) for slot in slots]
         self._copies = copies
+        self._kernels: dict[tuple[str, int | None], Target | None] = {}
 
     def place(self, place: Place) -> Target | None:
         """Return the page that shows a line of a trace, or of a file whose text a trace holds as well."""
-        for copy in (place, *self._copies.places(place)):
+        for copy in chain((place,), self._copies.places(place)):
             for links in self.slots:
                 target = links.place(copy)
                 if target is not None:
@@ -181,8 +190,7 @@ class Links:
             compile_id: as torch prints it (`0/1_2`).
             rank: of the finding; None when it has none. With several traces an id alone says nothing.
         """
-        slots = [links for links in self.slots if rank is not None and links.slot.feed.rank == rank]
-        slots = slots or (self.slots if len(self.slots) == 1 else [])
+        slots = self._of_rank(rank)
         if compile_id.startswith("aoti/"):
             key = "[-/-]"  # tlparse has no id for them, as torch has none
         else:
@@ -190,34 +198,21 @@ class Links:
             key = f"[{compile_id}/-/-]" if autograd_only else f"[{compile_id}]"
         return slots[0].compile(key) if len(slots) == 1 else None
 
-    def kernel(self, name: str) -> Target | None:
-        """Return the page that defines a kernel; None when none or more than one does."""
-        if not _NAME.fullmatch(name):
-            return None
-        defines = re.compile(_DEFINES.replace(b"NAME", name.encode()), re.M)
-        found: list[Target] = []
-        for links in self.slots:
-            for record in links.index.find("inductor_output_code", "graph_dump"):
-                payload = record.payload
-                at = defines.search(payload)
-                line = payload.count(b"\n", 0, at.start()) + 1 if at is not None else 0
-                target = links.record(record, line) if line else None
-                if target is not None:
-                    found.append(target)
-        return found[0] if len(found) == 1 else None
+    def _of_rank(self, rank: int | None) -> list[SlotLinks]:
+        slots = [links for links in self.slots if rank is not None and links.slot.feed.rank == rank]
+        return slots or (self.slots if len(self.slots) == 1 else [])
 
+    def kernel(self, name: str, rank: int | None) -> Target | None:
+        """Return the page that defines a kernel; None when none or more than one does.
 
-def record_at(index: TraceIndex, line: int) -> TraceRecord | None:
-    """Return the record that holds a line of a trace, None when it belongs to none."""
-    low, high = 0, len(index)
-    while low < high:
-        middle = (low + high) // 2
-        if index[middle].line <= line:
-            low = middle + 1
-        else:
-            high = middle
-    if not low:
-        return None
-    record = index[low - 1]
-    held = line == record.line or line in record.payload_lines()
-    return record if held else None
+        Args:
+            name: of the kernel.
+            rank: of the finding.
+        """
+        if _NAME.fullmatch(name) and (name, rank) not in self._kernels:
+            defines = re.compile(_DEFINES.replace(b"NAME", name.encode()), re.M)
+            found = [
+                target for links in self._of_rank(rank) or self.slots for target in links.defining(defines)
+            ]
+            self._kernels[name, rank] = found[0] if len(found) == 1 else None
+        return self._kernels.get((name, rank))

@@ -15,7 +15,7 @@ from aoti_logs.report.text import many
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from aoti_logs.explain import Explanation
+    from aoti_logs.explain import Explanation, Finding
     from aoti_logs.report.counts import Counts
     from aoti_logs.report.finding_html import Lookup
     from aoti_logs.report.shortfalls import Shortfall
@@ -93,10 +93,22 @@ def landing(title: str, reports: Sequence[tuple[str, str]]) -> str:
 
 def summary(explanation: Explanation) -> str:
     """Say in a few words what was found."""
-    causes = sum(finding.role == "cause" for finding in explanation.findings)
-    notes = sum(finding.role == "note" for finding in explanation.findings)
-    words = many(causes, "finding") if causes else "no failure found"
-    return words + (f", {many(notes, 'note')}" if notes else "")
+    findings = explanation.findings
+    causes = sum(finding.role == "cause" for finding in findings)
+    warnings = sum(_is_note(finding) and finding.severity == "warning" for finding in findings)
+    notes = sum(_is_hidden(finding) for finding in findings)
+    counted = [many(warnings, "warning")] if warnings else []
+    counted += [many(notes, "note")] if notes else []
+    return ", ".join([many(causes, "finding") if causes else "no failure found", *counted])
+
+
+def _is_note(finding: Finding) -> bool:
+    return finding.role == "note"
+
+
+def _is_hidden(finding: Finding) -> bool:
+    """Tell the notes that stand below a line to be opened, as `explain` shows them only with --all."""
+    return _is_note(finding) and finding.severity != "warning"
 
 
 def _document(title: str, body: str) -> str:
@@ -123,12 +135,12 @@ class _Page:
         if parts.last:
             yield "<p>The last lines that tlparse printed:</p>"
             yield "<pre>" + "\n".join(map(safe, parts.last)) + "</pre>"
-        main = [finding for finding in parts.explanation.findings if finding.role != "note"]
-        notes = [finding for finding in parts.explanation.findings if finding.role == "note"]
+        main = [finding for finding in parts.explanation.findings if not _is_hidden(finding)]
+        notes = [finding for finding in parts.explanation.findings if _is_hidden(finding)]
         several = len(parts.explanation.inputs) > 1
         for number, finding in enumerate(main, 1):
             yield from FindingHtml(finding, parts.lookup, log=several).lines(f"finding-{number}")
-        if not main:
+        if all(map(_is_note, main)):
             yield '<p class="none">No rule found a failure in what was given.</p>'
         if notes:
             yield f"<details><summary>{many(len(notes), 'note')}</summary>"

@@ -128,16 +128,11 @@ def _usual(index: TraceIndex, folder: Path, explanation: Explanation) -> Iterato
             f"the files of {models:,} models that AOTInductor compiled stand together under [-/-], because torch "
             "gives these compiles no id"
         )
-    processes = len(set(index_processes(index)))
-    if processes > 1:
+    if index.several_processes:
         yield Shortfall(
-            f"records of {processes:,} processes are in this trace; compiles of the same number stand together"
+            f"records of {len(index.processes):,} processes are in this trace; compiles of the same number stand "
+            "together"
         )
-
-
-def index_processes(index: TraceIndex) -> Iterator[int]:
-    """Yield the process of each record that names a compile; interned strings and events are passed over."""
-    return (record.process for record in index.find("dynamo_start", "compilation_metrics"))
 
 
 def _export(index: TraceIndex, folder: Path, explanation: Explanation) -> Iterator[Shortfall]:

@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 LEFT_OUT = b"(left out by aoti-logs)"
 """What stands in the place of a line that tlparse is not given, so that payloads stay apart."""
 _CHUNK = 1 << 20
-_STRING, _RECORD = 1, 0
 
 
 @dataclass
 class Survey:
     """What was seen. Of each line that tlparse could take for a record: `start`, `rank` (-1 for none),
-    `process`, `string` (1 for an interned string).
+    `process`, `string` (1 for an interned string), `mended` (1 for a line that has to be changed).
 
     Attributes:
-        mended: starts of the lines that have to be changed.
         changes: how often each kind of change is needed, without `BYTES` and `RANK_ADDED`.
         examples: one example of each kind.
         all_utf8: False when some bytes are not UTF-8.
@@ -40,7 +38,7 @@ class Survey:
     rank: array[int] = field(default_factory=lambda: array("q"))
     process: array[int] = field(default_factory=lambda: array("q"))
     string: array[int] = field(default_factory=lambda: array("B"))
-    mended: set[int] = field(default_factory=set)
+    mended: array[int] = field(default_factory=lambda: array("B"))
     changes: Counter[Reason] = field(default_factory=Counter)
     examples: dict[Reason, str] = field(default_factory=dict)
     all_utf8: bool = True
@@ -62,7 +60,6 @@ def survey(data: bytes | mmap.mmap, options: Options) -> Survey:
     for head in heads(data):
         line, envelope, changes = mended_line(data, head, options)
         if changes:
-            seen.mended.add(head.start)
             seen.changes.update(reason for reason, _ in changes)
             for reason, example in changes:
                 seen.examples.setdefault(reason, example)
@@ -72,7 +69,8 @@ def survey(data: bytes | mmap.mmap, options: Options) -> Survey:
         seen.start.append(head.start)
         seen.rank.append(rank if type(rank) is int else -1)
         seen.process.append(head.process if head.process < 2**63 else -1)
-        seen.string.append(_STRING if "str" in (envelope or {}) else _RECORD)
+        seen.string.append("str" in (envelope or {}))
+        seen.mended.append(line is not None)
     return seen
 
 

@@ -26,6 +26,7 @@ _RANK = re.compile(r"Processing rank (\d{1,10}) ")
 _MOST_REJECTED = 200
 _LONGEST = 1 << 16
 _LAST = 12
+_SECONDS = 900
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def run(program: Path, arguments: list[str], scratch: Path, size: int) -> Said:
     import os
 
     errors, output = scratch / "stderr", scratch / "stdout"
-    seconds = 900 + 2 * (size >> 20)
+    seconds = _SECONDS + 2 * (size >> 20)
     environment = os.environ | {"RUST_BACKTRACE": "0"}
     with errors.open("wb") as written, output.open("wb") as told:
         try:

@@ -83,7 +83,7 @@ def _code_facts(case: IndexCase) -> dict[str, Any]:
         facts["kernel"] = case.assertion.function
     if case.view is not None:
         facts["wrapper"] = case.view.wrapper.source.name
-        calls = [k.kernel for k in case.view.wrapper.launches if not k.checked]
+        calls = [call.kernel for call in case.view.wrapper.calls if not call.checked]
         if calls:
             facts["unchecked_shim_calls"] = list(dict.fromkeys(calls))
     if case.launches:

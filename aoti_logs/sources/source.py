@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Lines = range | list[int]
 _BLOCK = 1 << 14  # a line number costs half a block; the marks of 500 MB take 1 MB
+_SMALL = 1 << 18
 
 
 class Kind(StrEnum):
@@ -212,6 +213,18 @@ class Source:
             return ""
         end = self.data.find(b"\n", start)
         return self.cut(start, len(self.data) if end < 0 else end).removesuffix("\r")
+
+    def lines_from(self, first: int, last: int) -> list[str]:
+        """Return `lines[first - 1 : last]`, without taking all of a large source apart."""
+        first = max(first, 1)
+        if "lines" in self.__dict__ or self.size < _SMALL:
+            return self.lines[first - 1 : last]
+        start = self.offset_of(first)
+        if start < 0 or last < first:
+            return []
+        end = self.offset_of(last + 1)
+        text = self.cut(start, self.size if end < 0 else end - 1)
+        return [line.removesuffix("\r") for line in text.split("\n")]
 
     def offset_of(self, line: int) -> int:
         """Return where a line (from 1) begins, -1 when there is no such line."""

@@ -22,6 +22,7 @@ NAMES = (
     "traces",
     "entries",
     "trace_records",
+    "artifacts",
     "strings",
     "compiles",
     "failures",
