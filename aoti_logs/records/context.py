@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _USUAL = 22
 """Length of `V1129 12:10:21.164000 `: what is behind it repeats with every record of one emitter."""
 _BLANK = 0x20
+_DECLARES = b'"has_payload": "'
+_CHECKSUM = 34
+"""Length of `MD5"}`, with which nearly all envelopes end that declare a payload."""
 
 
 Here = tuple[str, int, str | None, int | None]
@@ -82,7 +85,14 @@ class Context:
         data, columns = index.source.data, index.columns
         known: dict[tuple[Any, ...], Ids] = {}
         entries = [(name, FIELDS.get(name, frozenset())) for name, _ in columns.keys]
+        # Most records are events, and those of one compile have the same envelope but for the checksum.
+        events: dict[bytes, Ids] = {}
+        add, is_event = self.ids.append, [name == "chromium_event" for name, _ in columns.keys]
         for env, end, key_number in zip(columns.env, columns.head_end, columns.key, strict=True):
+            event = data[env : end - _CHECKSUM] if is_event[key_number] else b""
+            if event in events and data[end - _CHECKSUM : end].find(b'"') == _CHECKSUM - 2:
+                add(events[event])
+                continue
             try:
                 value = loads(data[env:end])
                 get = value.get
@@ -111,7 +121,9 @@ class Context:
                 unknown = unknown_fields(name, value)
                 if unknown:
                     self.unknown[len(self.ids)] = unknown
-            self.ids.append(ids)
+            elif event.endswith(_DECLARES) and "subgraph_name" not in value:
+                events[event] = ids
+            add(ids)
 
     def _fill_prefixes(self, index: TraceIndex) -> None:
         data, columns = index.source.data, index.columns
