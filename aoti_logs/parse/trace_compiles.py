@@ -28,8 +28,7 @@ class Compile:
         metrics: fields of its last `compilation_metrics`, None when it never wrote any.
         backward: the same of the backward, which is compiled later under the same id.
         files: paths that generated code was written to, in order.
-        graph_breaks: reasons it broke off for.
-        ended: of an AOTInductor compile, whether its `compile_fx_aot` ended.
+        n_graph_breaks: reasons it broke off for.
     """
 
     first: TraceRecord
@@ -41,7 +40,6 @@ class Compile:
     backward: dict[str, Any] | None = None
     files: list[str] = field(default_factory=list)
     n_graph_breaks: int = 0
-    ended: bool = False
 
     @property
     def kind(self) -> str:
@@ -64,7 +62,7 @@ class Compile:
         if self.field("fail_type") is not None:
             return "error"
         if self.metrics is None:
-            return "ok" if self.kind == "aot_inductor" and self.ended else "missing"
+            return "missing"
         if self.kind == "aot_inductor":
             return "ok"
         if self.metrics.get("restart_reasons"):
@@ -99,10 +97,6 @@ def compiles(trace: TraceIndex) -> list[Compile]:
             compile_.attempts = attempt + 1
         if name in _TOLD:
             _take(compile_, trace[number], name)
-    unfinished = trace.aot_compiles.unfinished
-    for compile_ in found:
-        if compile_.kind == "aot_inductor":
-            compile_.ended = int(compile_.compile_id.removeprefix("aoti/")) not in unfinished
     return found
 
 

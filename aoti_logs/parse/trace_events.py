@@ -51,7 +51,7 @@ def events(trace: TraceIndex) -> list[Event]:
     """Return the events of a trace in file order of their begins; what is no event object is left out."""
     found: list[Event] = []
     open_: Open = {}
-    stacks: dict[int, list[Event]] = {}
+    stacks: dict[int, _Stack] = {}
     prefixes = trace.context.prefixes
     for number, value in trace.payload_objects("chromium_event"):
         get = value.get
@@ -63,14 +63,10 @@ def events(trace: TraceIndex) -> list[Event]:
         if phase == "E" and (begun := _begun(open_, process, name, args)) is not None:
             begun.phase, begun.end_us = "span", at
             begun.args = {**begun.args, **args}
-            stack = stacks[process]
-            if stack[-1] is begun:
-                stack.pop()
-            else:
-                stack.remove(begun)
+            stacks[process].end()
             continue
-        stack = stacks.setdefault(process, [])
-        depth, parent = len(stack), stack[-1].name if stack else None
+        stack = stacks.setdefault(process, _Stack())
+        depth, parent = stack.depth, stack.innermost
         start, end = (None, at) if phase == "E" else (at, None)
         category = get("cat")
         event = Event(
@@ -80,8 +76,29 @@ def events(trace: TraceIndex) -> list[Event]:
         found.append(event)
         if phase == "B":
             open_.setdefault((process, name), []).append(event)
-            stack.append(event)
+            stack.begin(event)
     return found
+
+
+class _Stack:
+    """The spans of a process that are open. One that ends below others stays in the list until they have ended."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self._begun: list[Event] = []
+
+    @property
+    def innermost(self) -> str | None:
+        return self._begun[-1].name if self._begun else None
+
+    def begin(self, event: Event) -> None:
+        self.depth += 1
+        self._begun.append(event)
+
+    def end(self) -> None:
+        self.depth -= 1
+        while self._begun and self._begun[-1].phase != "begin":
+            self._begun.pop()
 
 
 def _begun(open_: Open, process: int, name: str, args: dict[str, Any]) -> Event | None:
