@@ -68,16 +68,9 @@ def test_an_envelope_with_nan_has_its_subgraph_and_unknown_fields():
 
 
 def test_numbers_too_large_for_a_float_raise_in_no_table():
-    fields = {
-        name: HUGE
-        for name in (
-            "start_time_us",
-            "start_time",
-            "duration_us",
-            "entire_frame_compile_time_s",
-            "end_time_us",
-        )
-    }
+    fields = dict.fromkeys(
+        ("start_time_us", "start_time", "duration_us", "entire_frame_compile_time_s", "end_time_us"), HUGE
+    )
     run = run_of(
         event("a", "B", HUGE),
         event("a", "E", HUGE),
@@ -158,3 +151,48 @@ def test_how_an_aot_inductor_compile_without_metrics_ended_is_not_known():
 def test_a_begin_without_end_is_unfinished_although_another_compile_ends_last():
     begin, end = event("compile_fx_aot", "B"), event("compile_fx_aot", "E")
     assert len(index_of(begin, begin, end).aot_compiles.unfinished) == 1
+
+
+def test_compiles_that_overlap_in_threads_are_each_in_the_table_with_the_record_that_is_certainly_theirs():
+    begin, end = event("compile_fx_aot", "B"), event("compile_fx_aot", "E")
+    run = run_of(begin, begin, end, record("graph", aot_inference_graph={}), end)
+    assert run.compiles.select("compile_id", "n_records").rows() == [("aoti/0", 1), ("aoti/1", 1)]
+    assert run.traces["compile_ids"].to_list() == [["aoti/0", "aoti/1"]]
+    assert run.artifacts["compile_id"].to_list() == [None]
+
+
+def test_an_end_is_not_paired_with_the_begin_of_another_compile():
+    run = run_of(event("x", "B", 1, compile_id="0/0"), event("x", "E", 2, compile_id="1/0"))
+    assert run.events.select("phase", "duration_us").rows() == [("begin", None), ("end", None)]
+    run = run_of(event("x", "B", 1, compile_id="None"), event("x", "E", 2, compile_id="1/0"))
+    assert run.events["duration_us"].to_list() == [1]
+
+
+IDS: dict[str, Any] = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+
+
+def test_what_is_written_before_a_repeated_dynamo_start_belongs_to_the_compile_that_begins():
+    def events(phase: str) -> bytes:
+        payload = json.dumps({"name": "dynamo", "ph": phase, "args": {"compile_id": "0/0"}})
+        return record(payload, chromium_event={}, **IDS)
+
+    one = (
+        events("B")
+        + record("why", artifact={"name": "recompile_reasons"}, **IDS)
+        + record(str=["a.py", 0])
+        + record(dynamo_start={"stack": []}, **IDS)
+        + record(compilation_metrics={"graph_op_count": 1, "num_graph_breaks": 3}, **IDS)
+        + events("E")
+    )
+    compiles = run_of(one, one).compiles
+    assert compiles["n_records"].to_list() == [5, 5]
+    assert compiles["line"].to_list() == [1, 10]
+    assert compiles["n_graph_breaks"].to_list() == [0, 0]
+
+
+def test_a_compile_of_which_no_graph_came_is_empty_though_the_number_of_its_operations_is_null():
+    start = record(dynamo_start={"stack": []}, **IDS)
+    metrics = record(compilation_metrics={"graph_op_count": None, "has_guarded_code": True}, **IDS)
+    graph = record("graph", dynamo_output_graph={"sizes": {}}, **IDS)
+    assert run_of(start, metrics).compiles["status"].to_list() == ["empty"]
+    assert run_of(start, graph, metrics).compiles["status"].to_list() == ["ok"]

@@ -2,7 +2,8 @@
 
 `torch/_dynamo/utils.py` (`ChromiumEventLogger`) writes one record for a begin (`"ph": "B"`), one for its end (`E`) and
 one for an instant (`i`). All threads of a process share `tid` 0, so spans of threads that compile at once overlap:
-a begin and an end belong together by name and compile id, the innermost first.
+a begin and an end belong together by name and compile id, the innermost first. Where threads are inside of spans of
+one name and of no compile id at once, nothing says which end is whose.
 """
 
 from __future__ import annotations
@@ -43,8 +44,7 @@ class Event:
     @property
     def compile_id(self) -> str | None:
         """Compile id in the arguments, None where torch knew none."""
-        own = self.args.get("compile_id")
-        return own if isinstance(own, str) and own != "None" else None
+        return _id(self.args)
 
 
 def events(trace: TraceIndex) -> list[Event]:
@@ -110,7 +110,14 @@ def _begun(open_: Open, process: int, name: str, args: dict[str, Any]) -> Event 
     for at in range(len(waiting) - 1, max(-1, len(waiting) - _LOOK), -1):
         if waiting[at].args.get("compile_id") == own:
             return waiting.pop(at)
-    return waiting.pop()
+    # Of two compiles that both have an id, one is not the other: its half was lost.
+    known = _id(args) is not None and waiting[-1].compile_id is not None
+    return None if known else waiting.pop()
+
+
+def _id(args: dict[str, Any]) -> str | None:
+    own = args.get("compile_id")
+    return own if isinstance(own, str) and own != "None" else None
 
 
 _PHASES = {"B": "begin", "E": "end", "i": "instant", "I": "instant"}

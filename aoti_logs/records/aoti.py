@@ -85,7 +85,9 @@ class AotCompiles:
             if phase == "B":
                 number = len(self.stretches)
                 self.stretches.append((at, last, process))
-                self._turn(process, at, None if begun else number)
+                self._turn(process, at, number)
+                if begun:
+                    self._turn(process, at + 1, None)
                 begun.append(number)
             elif phase == "E" and begun:
                 number = begun.pop()
