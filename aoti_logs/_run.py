@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Explanation
     from aoti_logs.parse.events import LogEvents
+    from aoti_logs.records.trace import TraceRecord
 
     PathLike = str | os.PathLike[str]
 
@@ -86,7 +87,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
         missing = [name for name in tables.NAMES if name not in self._built]
         of_traces = [name for name in tables.from_traces() if name in missing]
-        with Workers([trace.source for trace in self._run.evidence.traces], of_traces) as workers:
+        with Workers(self._run.evidence.traces, of_traces) as workers:
             given = set(of_traces) if workers else set()
             for name in missing:
                 if name not in given:
@@ -184,6 +185,22 @@ class Run:
         size = self.size_of(source)
         return ([(str(source.kind), 0, size)], []) if size else ([], [])
 
+    def record(self, source: str, line: int) -> TraceRecord:
+        """Return a record of a trace with all of its fields: `envelope`, `text`, `json()`, `frames()`.
+
+        Args:
+            source: the trace, as the tables name it in `source`.
+            line: any line of the record.
+
+        Raises:
+            KeyError: there is no such trace, or no record in that line.
+        """
+        for trace in self.evidence.traces:
+            record = trace.at(source, line)
+            if record is not None:
+                return record
+        raise KeyError(f"no record of a trace in {source}:{line}")
+
     def views(self) -> Iterator[ModelView]:
         """Yield every distinct wrapper with the questions one can ask it."""
         for code in self.evidence.base.wrappers:
@@ -204,6 +221,7 @@ class Run:
         """
         from aoti_logs.explain import Explanation
         from aoti_logs.rules.engine import explain_log
+        from aoti_logs.rules.same_failure import joined
         from aoti_logs.rules.trace_engine import explain_trace
 
         findings = []
@@ -212,9 +230,9 @@ class Run:
             findings += explain_log(source, events, self.evidence)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
-        for source in self.subjects:
-            if source.kind is Kind.TORCH_TRACE:
-                findings += explain_trace(self.evidence.trace(source), self.evidence)
+        own = (s for s in self.subjects if s.kind is Kind.TORCH_TRACE or s.leads_report)
+        traces = [self.evidence.trace(s) for s in own]
+        findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
         problems = self.problems
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]

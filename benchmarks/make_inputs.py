@@ -37,7 +37,7 @@ CONDITIONS = (
 )
 
 
-def make_trace(out: Path, megabytes: int, seeds: Path = FIXTURES) -> None:
+def make_trace(out: Path, megabytes: int, seeds: Path = FIXTURES, first: int = 0) -> None:
     """Copy recorded traces until the file is large; compile ids move on and every payload differs.
 
     Payload checksums are true, so a reader that checks them or deduplicates by them has its usual work.
@@ -47,7 +47,7 @@ def make_trace(out: Path, megabytes: int, seeds: Path = FIXTURES) -> None:
         raise SystemExit(f"no recorded TORCH_TRACE log under {seeds}")
     written = 0
     with out.open("wb") as file:
-        for copy in count():
+        for copy in count(first):
             for head, payload in traces[copy % len(traces)]:
                 written += file.write(shifted(head, payload, copy))
             if written >= megabytes * 1_000_000:
@@ -149,9 +149,10 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("size", type=int)
     parser.add_argument("--seeds", type=Path)
+    parser.add_argument("--first", type=int, default=0, help="number of a trace's first copy; each differs")
     args = parser.parse_args()
     if args.what == "trace":
-        make_trace(args.out, args.size, args.seeds or FIXTURES)
+        make_trace(args.out, args.size, args.seeds or FIXTURES, args.first)
     elif args.what == "storm":
         make_storm(args.out, args.size)
     else:

@@ -1,6 +1,6 @@
 """Measure aoti-logs side by side with tlparse and with bare readers, and print Markdown tables.
 
-usage: python -m benchmarks.run [--only trace storm wrapper start doubling] [--mb 100] [--lines 1000000] ...
+usage: python -m benchmarks.run [--only trace ranks storm wrapper start doubling] [--mb 100] [--lines 1000000] ...
 
 Inputs are made from the recorded runs in fixtures/ and kept in benchmarks/.inputs. Every row is a whole process:
 interpreter, imports, work. The medians of the rounds are shown; in a round every contender runs once.
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.make_inputs import FAILING
@@ -41,8 +42,14 @@ import sys, aoti_logs
 print(aoti_logs.load(sys.argv[1]).tables["records"].height)
 """
 EVERY_TABLE = """
-import sys, aoti_logs
+import os, sys, aoti_logs
+os.environ["AOTI_LOGS_PROCESSES"] = sys.argv[2]
 print(sum(table.height for table in aoti_logs.load(sys.argv[1]).tables.values()))
+"""
+TLHUB = """
+import sys, pathlib
+from tlhub.trace_parser import ingest_trace_dir
+ingest_trace_dir("run", pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
 """
 EXPLAIN = """
 import sys, aoti_logs
@@ -71,6 +78,7 @@ def main() -> None:
     sections = {
         "start": start,
         "trace": trace,
+        "ranks": ranks,
         "storm": storm,
         "wrapper": wrapper,
         "doubling": doubling,
@@ -84,6 +92,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=1_000_000, help="length of the storm of device asserts")
     parser.add_argument("--kernels", type=int, default=5_000, help="kernels in the wrapper.cpp")
     parser.add_argument("--trace", type=Path, help="measure with this trace instead of a made one")
+    parser.add_argument("--ranks", type=Path, help="measure with this folder of ranks instead of a made one")
     args = parser.parse_args()
     INPUTS.mkdir(exist_ok=True)
     packages = ", ".join(f"{name} {version(name)}" for name in ("aoti-logs", "polars", "lark", "tlparse"))
@@ -115,7 +124,9 @@ def trace(args: argparse.Namespace) -> str:
         Contender("tlparse -p", tlparse, size),
         python("load and index", INDEX, path, size=size),
         python("the table records", RECORDS, path, size=size),
-        python("every table", EVERY_TABLE, path, size=size),
+        python("every table", EVERY_TABLE, path, os.cpu_count() or 1, size=size),
+        python("every table, one process", EVERY_TABLE, path, 1, size=size),
+        *tlhub(path, size),
         python("count newlines", COUNT_LINES, path, size=size),
         python("polars scan_lines", POLARS_LINES, path, size=size),
     ]
@@ -126,6 +137,48 @@ def trace(args: argparse.Namespace) -> str:
         "file (which is mapped, and counts in the peak); every table in a quarter of tlparse's time."
     )
     return table("Trace", note, results)
+
+
+def ranks(args: argparse.Namespace) -> str:
+    """Measure a folder of traces, one a rank."""
+    folder: Path = args.ranks or made_ranks(args.mb)
+    size = sum(size_of(path) for path in folder.iterdir())
+    report = INPUTS / "tlparse-report"
+    command = (str(BIN / "tlparse"), "-p", str(folder), "-o", str(report), "--overwrite", "--no-browser")
+    contenders = [
+        Contender("tlparse -p --all-ranks-html", (*command, "--all-ranks-html"), size),
+        python("load and index", INDEX, folder, size=size),
+        python("every table", EVERY_TABLE, folder, os.cpu_count() or 1, size=size),
+        python("every table, one process", EVERY_TABLE, folder, 1, size=size),
+    ]
+    results = measure(contenders, args.rounds)
+    shutil.rmtree(report, ignore_errors=True)
+    return table("Ranks", f"{len(list(folder.iterdir()))} ranks, {size / 1e6:,.0f} MB.", results)
+
+
+def made_ranks(megabytes: int) -> Path:
+    """Make eight traces of an eighth of the size each."""
+    folder = INPUTS / f"ranks-{megabytes}"
+    if not folder.exists():
+        part = INPUTS / f"ranks-{megabytes}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        for rank in range(8):
+            out = part / f"dedicated_log_torch_trace_rank_{rank}_abcdefgh.log"
+            make("trace", out, max(1, megabytes // 8), "--first", str(rank * 10_000))
+        part.rename(folder)
+    return folder
+
+
+def tlhub(path: Path, size: int) -> list[Contender]:
+    """Return the PyPI package tlhub as a contender, where it is installed. It reads folders."""
+    if find_spec("tlhub") is None:
+        return []
+    folder = INPUTS / "tlhub"
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "trace").mkdir(parents=True)
+    (folder / "trace" / "dedicated_log_torch_trace_abcdefgh.log").symlink_to(path.resolve())
+    return [python("tlhub", TLHUB, folder / "trace", folder / "out", size=size)]
 
 
 def storm(args: argparse.Namespace) -> str:
@@ -164,15 +217,15 @@ def wrapper(args: argparse.Namespace) -> str:
 def doubling(args: argparse.Namespace) -> str:
     """Half the input and all of it, to see that time grows in step."""
     text = []
-    for what, size, code, title in (
-        ("trace", args.mb, INDEX, "index of a trace"),
-        ("trace", args.mb, EVERY_TABLE, "every table of a trace"),
-        ("storm", args.lines, EXPLAIN, "explanation of a storm"),
+    for what, size, code, context, title in (
+        ("trace", args.mb, INDEX, "", "index of a trace"),
+        ("trace", args.mb, EVERY_TABLE, "1", "every table of a trace"),
+        ("storm", args.lines, EXPLAIN, "", "explanation of a storm"),
     ):
         half, whole = made(what, size // 2), made(what, size)
         contenders = [
-            python("half", code, half, "", size=size_of(half)),
-            python("whole", code, whole, "", size=size_of(whole)),
+            python("half", code, half, context, size=size_of(half)),
+            python("whole", code, whole, context, size=size_of(whole)),
         ]
         text.append(table(f"Doubling: {title}", "Goal: at most 2.2 times.", measure(contenders, args.rounds)))
     return "\n".join(text)
@@ -189,14 +242,20 @@ def made(what: str, size: int) -> Path:
     )
     if not path.exists():
         part = path.with_suffix(".part")
-        command = [sys.executable, "-m", "benchmarks.make_inputs", what, str(part), str(size)]
-        done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            sys.exit(done.returncode)
+        said = make(what, part, size)
         if what == "wrapper":  # it printed the name of the kernel to look for
-            path.with_suffix(".kernel").write_text(done.stdout)
+            path.with_suffix(".kernel").write_text(said)
         part.rename(path)
     return path
+
+
+def make(what: str, out: Path, size: int, *options: str) -> str:
+    """Make an input in another process; return what that printed."""
+    command = [sys.executable, "-m", "benchmarks.make_inputs", what, str(out), str(size), *options]
+    done = subprocess.run(command, cwd=HERE.parent, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return done.stdout
 
 
 if __name__ == "__main__":

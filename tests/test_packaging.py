@@ -46,7 +46,7 @@ def test_command_is_installed():
 def test_help_names_every_command():
     code = "import sys, aoti_logs.cli; sys.argv = ['aoti-logs', '--help']; aoti_logs.cli.main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    for verb in ("explain", "tables", "show", "timeline", "rules"):
+    for verb in ("explain", "tables", "show", "timeline", "report", "rules"):
         assert verb in done.stdout
 
 

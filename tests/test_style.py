@@ -17,7 +17,7 @@ MACHINE_PATHS = re.compile(
 INVENTED = ("/home/user/", "/home/me/", "/Users/me/", "/home/alice/")
 RECORDED = ("fixtures/", "tests/golden/")
 
-ROOMS = ("errors", "_grammar", "sources", "records", "parse", "explain", "code", "rules", "render")
+ROOMS = ("errors", "_grammar", "sources", "records", "parse", "explain", "code", "rules", "render", "report")
 # (module, room that it looks into although it stands to its right): reason
 BACKWARDS = {
     ("sources/kinds.py", "records"): "a trace is told by the form of its record heads, which records knows",
@@ -25,6 +25,7 @@ BACKWARDS = {
         "records/trace.py",
         "parse",
     ): "`Unparsed` is one type for traces and logs, and stands with the other events",
+    ("records/tlparse/index.py", "parse"): "the same, of tlparse reports",
     ("explain.py", "render"): "str() and a notebook show an explanation; imported when they do",
 }
 

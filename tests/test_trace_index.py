@@ -157,6 +157,12 @@ def test_a_trace_that_lost_its_beginning_borrows_no_strings():
     assert index_of(child, index_of(line(str=["a.py", 0])))[0].frames()[0].file is None
 
 
+def test_every_line_of_a_record_leads_to_it(index):
+    found = [index.at("trace.log", line) for line in range(1, 20)]
+    assert [record.number if record else None for record in found][:6] == [0, 1, 1, 1, 1, 1]
+    assert index.at("other.log", 1) is None
+
+
 def event(name: str, phase: str) -> bytes:
     return with_payload(json.dumps({"name": name, "ph": phase, "args": {}}), chromium_event={})
 
@@ -176,7 +182,7 @@ def test_aot_inductor_compiles_are_told_apart_by_their_events():
 def test_records_of_two_aot_inductor_compiles_at_once_belong_to_neither_for_certain():
     begin, end = event("compile_fx_aot", "B"), event("compile_fx_aot", "E")
     found = [record.compile for record in index_of(begin + begin + end + end)]
-    assert found == ["aoti/0", None, None, "aoti/0"]
+    assert found == ["aoti/0", "aoti/1", None, None]
 
 
 def test_an_aot_inductor_compile_without_end_reaches_to_the_end_of_the_file():

@@ -16,7 +16,7 @@ from aoti_logs import tables
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 TRACES = {"tlparse_compile": "cpu_compile_gather", "tlparse_aoti": "cpu_gather_empty_table"}
-RANKS = {0: "cpu_compile_gather", 1: "gpu_compile_gather"}
+RANKS = {0: "gpu_compile_gather", 1: "cpu_compile_gather"}
 
 
 def trace_of(fixture: str) -> Path:

@@ -8,7 +8,6 @@ Formats: `grammars/exception_text.lark` and, for the innermost exception, `compi
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.compiler_error import compiler_run
@@ -67,7 +66,7 @@ def read_failure(exception_type: str | None, text: str) -> Failure:
     own = kind_name.rpartition(".")[2] if kind_name else None
     inner, core, backend = _peel(own, said)
     kind, detail, operator = _judge([n for n in (own, *inner) if n], core, said)
-    message = _message(core, kind)
+    message = _message(core)
     if isinstance(detail, NodeCall):
         node = _node(core)
         if node is not None:
@@ -218,12 +217,6 @@ def _lowered(core: str) -> Lowered | None:
     return Lowered(target, tuple(args)) if target else None
 
 
-def _message(core: str, kind: FailureKind) -> str:
+def _message(core: str) -> str:
     """Return the first line that says something."""
-    del kind
     return next((line.strip() for line in core.split("\n") if line.strip()), "")
-
-
-def with_type(failure: Failure, exception_type: str) -> Failure:
-    """Return the failure under another exception's type, which hands it on."""
-    return replace(failure, exception_type=exception_type)

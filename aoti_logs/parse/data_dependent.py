@@ -37,7 +37,7 @@ def read_undecided(text: str) -> Undecided | None:
         symbols=symbols_in(expression),
         size_like=sizes,
         caused=next((c for line in below if (c := _caused(line)) is not None), None),
-        checks=tuple(c for line in below if (c := _check(line)) is not None),
+        checks=tuple(call for line in below if (call := _check(line)) is not None),
     )
 
 

@@ -127,8 +127,10 @@ def _read_line(parts: _Parts, line: str) -> None:
         parts.begin(part, first(found, "TEXT"))
     elif "BREAK_AT" in found:
         parts.head, parts.now = found, ""
-    elif "SKIPPED" in found or "SKIPPED_FRAME" in found or "NOT_CONVERTED" in found:
+    elif "SKIPPED" in found or "SKIPPED_FRAME" in found:
         parts.skipped, parts.now = True, ""
+    elif "NOT_CONVERTED" in found:
+        parts.head, parts.now = found, ""
     elif "USER_CODE" in found:
         parts.begin("user_stack", None)
     elif "ATTRIBUTION" in found:
@@ -146,7 +148,7 @@ def _is_traceback(parts: _Parts, found: Fields) -> bool:
     if "USER_CODE" in found:
         parts.in_traceback = False
     elif "TRACEBACK" in found or "NO_TRACEBACK" in found:
-        parts.has_reason = "reason" in parts.lines
+        parts.has_reason |= not parts.n_compiler_frames and "reason" in parts.lines
         parts.in_traceback, parts.now = True, ""
         return True
     elif parts.in_traceback and "FRAME" in found:
@@ -155,7 +157,9 @@ def _is_traceback(parts: _Parts, found: Fields) -> bool:
         return True
     elif parts.in_traceback and "EXCEPTION" in found:
         parts.exception, parts.now = found["EXCEPTION"][0], ""
-        if not parts.has_reason:
+        if not parts.has_reason:  # of a chain of exceptions the last one counts
+            for part in _PARTS.values():
+                parts.lines.pop(part, None)
             parts.begin("reason", first(found, "TEXT"))
         return True
     return False
@@ -166,15 +170,20 @@ def _graph_break(parts: _Parts) -> GraphBreak:
     frames = frames_of_stack(stack[:_LONGEST_STACK])
     last = frames[-1] if frames else None
     file, line = first(parts.head, "FILE"), first(parts.head, "LINE")
-    if file is None and last is not None:
+    function = first(parts.head, "NAME")
+    if function is not None:  # the line that is known is that of the function's head
+        file, line = first(parts.head, "SKIPPED_FILE"), None
+    if last is not None and line is None:
         file, line = last[0], str(last[1])
+    if last is not None and (last[0], str(last[1])) == (file, line):
+        function = last[2]
     reasons, explanations = parts.texts("reason"), parts.texts("explanation")
     reason = "\n".join(reasons) or None
     return GraphBreak(
         text="\n".join(parts.before_traceback).strip("\n"),
         file=file,
         line=int(line[:18]) if line else None,
-        function=last[2] if last and (last[0], str(last[1])) == (file, line) else None,
+        function=function,
         reason=reason,
         kind=reasons[0].rpartition("\n")[2] if reasons and explanations else None,
         explanation="\n".join(explanations) or None,

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
     from aoti_logs.parse.facts import GraphNode
     from aoti_logs.records.record import StackFrame, TraceRecord
+    from aoti_logs.sources.source import Place
 
 _SYMBOL = re.compile(r'^\s*\w+: "Sym\((.*)\)" = ')
 _COMPARED = re.compile(r"^(?:Eq|Ne|Gt|Ge|Lt|Le|And|Or|Not)\(|[<>]|==|!=")
+_TORCH = re.compile(
+    r"/site-packages/torch/|(?:^|/)torch/(?:_\w+|nn|fx|export|autograd|utils|optim|distributed|cuda|jit|overrides\.py)(?:/|$)"
+)
 _EXPORT = (
     "torch/export/__init__.py",
     "torch/export/_trace.py",
@@ -37,6 +41,8 @@ class PartialGraph:
     n_nodes: int
     last: GraphNode | None
     last_text: str | None
+    code_place: Place | None
+    """The comment that names the last node's line of Python."""
     condition: str | None
 
 
@@ -45,13 +51,21 @@ def read_partial(record: TraceRecord) -> PartialGraph:
     source = payload_source(record)
     graph = read_graph(source)
     last = graph.nodes[-1] if graph.nodes else None
-    text = None
-    if last is not None:
-        text = next((t.strip() for t in reversed(source.lines) if t.strip().startswith(f"{last.name}")), None)
+    row = next(
+        (n for n in range(len(source.lines), 0, -1) if last and _assigns(source.line_text(n), last.name)),
+        None,
+    )
+    text = source.line_text(row).strip() if row else None
+    comment = next((n for n in range(row or 0, 0, -1) if "# File: " in source.line_text(n)), None)
     found = _SYMBOL.match(text) if text else None
     value = found[1] if found and len(found[1]) < 4096 else None
     compared = value if value is not None and _COMPARED.search(value) else None
-    return PartialGraph(record, len(graph.nodes), last, _without_frees(text), compared)
+    place = source.place(comment) if comment else None
+    return PartialGraph(record, len(graph.nodes), last, _without_frees(text), place, compared)
+
+
+def _assigns(line: str, name: str) -> bool:
+    return line.strip().startswith((f"{name} = ", f"{name}: "))
 
 
 def _without_frees(text: str | None) -> str | None:
@@ -69,10 +83,10 @@ def export_call(frames: Sequence[StackFrame]) -> StackFrame | None:
 
 def user_frame(frames: Sequence[StackFrame]) -> StackFrame | None:
     """Return the innermost frame outside of torch, or the innermost of all."""
-    own = [f for f in frames if f.file and not _is_torch(f.file)]
+    own = [f for f in frames if f.file and not is_torch(f.file)]
     return own[-1] if own else frames[-1] if frames else None
 
 
-def _is_torch(path: str) -> bool:
-    parts = path.replace("\\", "/")
-    return "/site-packages/torch/" in parts or "/torch/nn/modules/" in parts or parts.startswith("torch/")
+def is_torch(path: str) -> bool:
+    """Tell a file of torch from the user's by its path."""
+    return _TORCH.search(path.replace("\\", "/")) is not None

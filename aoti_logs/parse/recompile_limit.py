@@ -36,10 +36,10 @@ def _line(limit: Limit, words: str) -> Limit | None:
     from dataclasses import replace
 
     if " hit config." in words:
-        found = fields("recompile_limit", "hit", words[words.index("torch") :]) if "torch" in words else None
-        return found and replace(limit, config=found["CONFIG"][0], limit=_number(found["NUMBER"][0]))
+        found = fields("recompile_limit", "hit", _from_torch(words, " hit config."))
+        return replace(limit, config=found["CONFIG"][0], limit=_number(found["NUMBER"][0])) if found else None
     if "hit recompilation cache limit" in words:
-        found = fields("recompile_limit", "old", words[words.find("torch") :])
+        found = fields("recompile_limit", "old", _from_torch(words, " hit recompilation"))
         if found is None:
             return None
         lists = first(found, "LISTS") or ""
@@ -53,19 +53,28 @@ def _line(limit: Limit, words: str) -> Limit | None:
         )
     if words.startswith("function: "):
         found = fields("recompile_limit", "function", words)
-        return found and replace(
-            limit, function=found["NAME"][0], file=found["FILE"][0], line=_number(found["LINE"][0])
-        )
+        if found is None:
+            return None
+        name, file, line = found["NAME"][0], found["FILE"][0], _number(found["LINE"][0])
+        return replace(limit, function=name, file=file, line=line)
     if words.startswith(("last reason: ", "reasons: ")):
         found = fields("recompile_limit", "reason", words)
-        return found and replace(limit, last_reason=found["TEXT"][0])
+        return replace(limit, last_reason=found["TEXT"][0]) if found else None
     if "cache size limit (currently set to" in words:
         found = fields("recompile_limit", "exceeded", words[words.find("exceeding the ") :])
-        return found and replace(limit, config=found["CONFIG"][0], limit=_number(found["NUMBER"][0]))
+        return replace(limit, config=found["CONFIG"][0], limit=_number(found["NUMBER"][0])) if found else None
     if "_limit reached" in words:
         found = fields("recompile_limit", "reached", words)
-        return found and replace(limit, config=found["CONFIG"][0])
+        return replace(limit, config=found["CONFIG"][0]) if found else None
     return None
+
+
+def _from_torch(words: str, behind: str) -> str:
+    """Leave out what stands before torch's own words: a prefix, another program's output."""
+    return words[
+        max(words.rfind(" torch", 0, words.index(behind)), words.rfind(":torch", 0, words.index(behind)))
+        + 1 :
+    ]
 
 
 def _number(text: str) -> int:

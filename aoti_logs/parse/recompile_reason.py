@@ -74,6 +74,8 @@ def read_recompile_reasons(payload: str) -> tuple[RecompileReason, ...]:
 
 
 def _texts(payload: str) -> list[str]:
+    import json
+
     if payload.lstrip()[:1] in {"[", '"'}:
         try:
             value = decode_json(payload.encode("utf-8", "surrogatepass"))
@@ -82,7 +84,7 @@ def _texts(payload: str) -> list[str]:
         if isinstance(value, str):
             return [value]
         if isinstance(value, list):
-            return [item if isinstance(item, str) else repr(item) for item in value]
+            return [item if isinstance(item, str) else json.dumps(item) for item in value]
     return [payload] if payload.strip() else []
 
 
@@ -139,6 +141,7 @@ def _mismatch(said: str, cached: str | None, found: Fields) -> RecompileReason:
 def _is_guard(guard: Guard, text: str) -> bool:
     """Tell a guard, which is Python, from what torch says in words."""
     import ast
+    import warnings
 
     if not guard.parsed:
         return False
@@ -152,7 +155,8 @@ def _is_guard(guard: Guard, text: str) -> bool:
     if "  # " in text:
         return True
     try:
-        ast.parse(guard.expression[:_LONGEST], mode="eval")
+        with warnings.catch_warnings(action="ignore"):  # an odd escape in a string is no concern of ours
+            ast.parse(guard.expression[:_LONGEST], mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -112,7 +112,7 @@ def _compare(children: list[Any]) -> Expr:
 
 
 def _shift(children: list[Any]) -> Expr:
-    left = children[0]
+    left: Expr = children[0]
     for op, right in zip(children[1::2], children[2::2], strict=True):
         left = Op(str(op), (left, right))
     return left
@@ -170,7 +170,10 @@ def _listed(children: list[Any]) -> tuple[tuple[Expr, ...], bool]:
 
 
 def _group(children: list[Any]) -> Expr:
-    several, comma = children[0] or ((), False)
+    listed: tuple[tuple[Expr, ...], bool] | None = children[0]
+    if listed is None:
+        return Items("()", ())
+    several, comma = listed
     return several[0] if len(several) == 1 and not comma else Items("()", several)
 
 
@@ -181,7 +184,7 @@ def _postfix(children: list[Any]) -> Expr:
         inner = _text(atom)
         root = inner if isinstance(atom, Source | Literal) else f"({inner})"
         return Source(root + "".join(map(_behind, trailers)))
-    *path, last = trailers
+    path, last = trailers[:-1], trailers[-1]
     if isinstance(last, _CallOf) and (not path or (atom.name in _MODULES and _is_path(path))):
         return _call(atom.name + "".join(map(_behind, path)), last.operands)
     if (

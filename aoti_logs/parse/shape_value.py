@@ -155,9 +155,9 @@ def _power(base: Value, exponent: Value) -> Value:
         if abs(exponent) * base.bit_length() > _LARGEST:
             raise OverflowError
         return _divide(1, base**-exponent) if exponent < 0 else base**exponent
-    found = float(base) ** float(exponent)
+    found: float | complex = float(base) ** float(exponent)
     if isinstance(found, complex):
-        raise ValueError  # noqa: TRY004 a negative base under a fraction: no size is complex
+        raise ValueError  # a negative base under a fraction: no size is complex
     return found
 
 

@@ -6,10 +6,15 @@ A compile begins with `dynamo_start` (torch/_dynamo/convert_frame.py) and ends w
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.parse.partial_graph import export_call, is_torch
+
 if TYPE_CHECKING:
+    from aoti_logs.parse.events import Unparsed
     from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
 
 _METRICS = ("compilation_metrics", "bwd_compilation_metrics", "aot_autograd_backward_compilation_metrics")
@@ -22,7 +27,10 @@ _EVIDENCE = (
     "artifact:fx_interpreter_error",
     "guard_on_data_dependent_error",
 )
-_NO_FAILURE = b'"fail_type": null'
+_CALLBACKS = ("torch/_dynamo/convert_frame.py", "torch/_dynamo/eval_frame.py")
+_TORN = "TORCH_TRACE record"  # as `records/scan.py` calls what is left of one
+_LOOK = 4096
+_NO_FAILURE = re.compile(rb'"fail_type": ?null')
 
 
 @dataclass
@@ -46,12 +54,28 @@ class Outcome:
     @property
     def frame(self) -> StackFrame | None:
         """The function that is compiled: the innermost frame of the stack that set it off."""
-        if self.start is None or not isinstance(self.start.metadata, dict):
+        own = self._stack[-1] if self._stack else None
+        # Torch 2.4 ends the stack with the frames of its own callback, without the function.
+        return None if own is None or (own.file or "").endswith(_CALLBACKS) else own
+
+    @property
+    def caller(self) -> StackFrame | None:
+        """The user's innermost frame, where the function itself is one of torch's (a wrapper of `disable`)."""
+        own = self.frame
+        if own is None or own.file is None or not is_torch(own.file):
             return None
-        frames = self.start.frames(self.start.metadata.get("stack"))
-        own = frames[-1] if frames else None
-        # Torch 2.4 leaves its own frames in, and not the function's.
-        return None if own is None or "torch/_dynamo/" in (own.file or "") else own
+        return next((f for f in reversed(self._stack) if f.file and not is_torch(f.file)), None)
+
+    @property
+    def exported(self) -> bool:
+        """Whether `torch.export` asked for it: then no part may run uncompiled."""
+        return export_call(self._stack) is not None
+
+    @cached_property
+    def _stack(self) -> tuple[StackFrame, ...]:
+        if self.start is None or not isinstance(self.start.metadata, dict):
+            return ()
+        return self.start.frames(self.start.metadata.get("stack"))
 
     @property
     def first(self) -> TraceRecord | None:
@@ -104,8 +128,15 @@ def outcomes(trace: TraceIndex) -> Outcomes:
         if metrics:
             last[key] = own
             open_.pop(key, None)
+    damaged = damaged or any(
+        _TORN in row.expected and b"compilation_metrics" in _bytes(row) for row in trace.unparsed
+    )
     unfinished = [] if damaged else [o for o in open_.values() if o.start is not None]
     return Outcomes(found, loose, unfinished)
+
+
+def _bytes(row: Unparsed) -> bytes:
+    return bytes(row.span.source.data[row.span.start : min(row.span.end, row.span.start + _LOOK)])
 
 
 def _take(outcome: Outcome, record: TraceRecord, *, metrics: bool) -> None:
@@ -113,7 +144,8 @@ def _take(outcome: Outcome, record: TraceRecord, *, metrics: bool) -> None:
         outcome.evidence.append(record)
         return
     outcome.end = record
-    if _NO_FAILURE not in bytes(record.index.source.data[record.head.start : record.head.end]):
+    head = record.head
+    if _NO_FAILURE.search(bytes(head.source.data[head.start : head.end])) is None:
         fields = record.metadata
         if isinstance(fields, dict) and fields.get("fail_type"):
             outcome.failed.append(record)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aoti_logs.records.catalogue import is_known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from aoti_logs.records.trace import TraceIndex, TraceRecord
+
+
+_FILE_ID = re.compile(rb'"filename": ?(-?\d{1,18})\b')
 
 
 @dataclass
@@ -83,18 +87,9 @@ def version(trace: TraceIndex) -> str | None:
 
 
 def _undefined(record: TraceRecord) -> Iterator[int]:
+    """Yield the ids of files in the record's frames that its file does not define."""
     defined = record.index.string_definitions.of_all
-    for frame in stack_frames(record.envelope, record.metadata):
-        number = frame.get("filename")
-        if isinstance(number, int) and not isinstance(number, bool) and number not in defined:
+    for digits in _FILE_ID.findall(record.raw_envelope):
+        number = int(digits)
+        if number not in defined:
             yield number
-
-
-def stack_frames(envelope: Mapping[str, Any], metadata: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the frames of every stack in a record's envelope, those of its metadata first."""
-    holders = (metadata, envelope) if isinstance(metadata, dict) else (envelope,)
-    for holder in holders:
-        for key in ("user_stack", "stack"):
-            stack = holder.get(key)
-            if isinstance(stack, list):
-                yield from (frame for frame in stack if isinstance(frame, dict))

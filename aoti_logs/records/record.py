@@ -153,9 +153,7 @@ class TraceRecord:
     @property
     def _decoded(self) -> tuple[dict[str, Any], str | None]:
         if self._value is None:
-            columns = self.index.columns
-            raw = bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
-            self._value = _envelope.decode_object(raw)
+            self._value = _envelope.decode_object(self.raw_envelope)
         return self._value
 
     @property
@@ -166,9 +164,13 @@ class TraceRecord:
     @property
     def has_stack(self) -> bool:
         """Whether the envelope can hold a stack; told without decoding it."""
+        return b'stack"' in self.raw_envelope
+
+    @property
+    def raw_envelope(self) -> bytes:
+        """The envelope as it stands in the file."""
         columns = self.index.columns
-        raw = self.index.source.data[columns.env[self.number] : columns.head_end[self.number]]
-        return b'stack"' in raw
+        return bytes(self.index.source.data[columns.env[self.number] : columns.head_end[self.number]])
 
     @property
     def metadata(self) -> Any:
@@ -328,12 +330,13 @@ class TraceRecord:
 
 def _frame(frame: dict[str, Any], find: Callable[[int], str | None]) -> StackFrame:
     get = frame.get
-    file, line, loc = get("filename"), get("line"), get("loc")
-    if isinstance(file, int):
-        file = find(file)
+    file, line, name, loc = get("filename"), get("line"), get("name"), get("loc")
+    number = _envelope.natural(file)
+    if number is not None:
+        file = find(number)
     return StackFrame(
         file if isinstance(file, str) else None,
-        line if isinstance(line, int) else None,
-        str(get("name", "")),
+        line if isinstance(line, int) and not isinstance(line, bool) else None,
+        name if isinstance(name, str) else "",
         loc if isinstance(loc, str) else None,
     )

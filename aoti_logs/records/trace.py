@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, overload
 
 from aoti_logs.parse.events import Unparsed
 from aoti_logs.records.children import trace_sources
@@ -78,6 +80,19 @@ class TraceIndex(Sequence[TraceRecord]):
     def __iter__(self) -> Iterator[TraceRecord]:
         return (self.record_type(self, number) for number in range(len(self)))
 
+    def at(self, source: str, line: int) -> TraceRecord | None:
+        """Return the record that a line of a file belongs to, None when there is none."""
+        if self.record_type is TraceRecord:
+            if source != self.source.name or line < 1:
+                return None
+            starts = self.columns.start
+            number = bisect_right(starts, self.source.offset_of(line)) - 1
+            found = self[number] if number >= 0 else None
+        else:
+            found = next((r for r in reversed(self) if r.where[0] == source and r.line <= line), None)
+        spans = found.spans if found is not None else ()
+        return found if any(span.line <= line <= span.end_line for span in spans) else None
+
     def with_stacks(self) -> Iterator[TraceRecord]:
         """Yield the records whose envelopes hold a stack that is not empty, without looking at any other."""
         if self.record_type is not TraceRecord:
@@ -100,12 +115,7 @@ class TraceIndex(Sequence[TraceRecord]):
         Args:
             names: entry names (`artifact` means all artifacts), `artifact:NAME` or `graph_dump:NAME`.
         """
-        columns, wanted = self.columns, set(names)
-        numbers: list[int] = []
-        for (name, own), of_key in zip(columns.keys, columns.by_key, strict=True):
-            if name in wanted or f"{name}:{own}" in wanted:
-                numbers.extend(of_key)
-        return (self.record_type(self, number) for number in sorted(numbers))
+        return (self.record_type(self, number) for number in self.numbers(*names))
 
     @cached_property
     def context(self) -> Context:
@@ -114,6 +124,49 @@ class TraceIndex(Sequence[TraceRecord]):
 
         self.known_context = Context(self)
         return self.known_context
+
+    def places(self, lines: Iterable[int]) -> Iterator[tuple[str, int]]:
+        """Yield file and line of each record, given the lines of their prefixes."""
+        if self.record_type is not TraceRecord or self.source.parent_lines is not None:
+            return (record.where for record in self)
+        return zip(repeat(self.source.name), lines)
+
+    def numbers(self, *names: str) -> list[int]:
+        """Return the numbers of the records of these names, which are as for `find`."""
+        columns, wanted = self.columns, set(names)
+        numbers: list[int] = []
+        for (name, own), of_key in zip(columns.keys, columns.by_key, strict=True):
+            if name in wanted or f"{name}:{own}" in wanted:
+                numbers.extend(of_key)
+        return sorted(numbers)
+
+    def size_of(self, number: int) -> int:
+        """Return how many bytes a record has."""
+        columns = self.columns
+        if self.record_type is not TraceRecord or number in columns.breaks:
+            return self[number].size
+        return columns.end[number] - columns.start[number]
+
+    def payload_objects(self, *names: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield number and payload of those records of these names whose payload is a JSON object."""
+        from orjson import JSONDecodeError, loads
+
+        data, columns = self.source.data, self.columns
+        starts, ends, breaks = columns.head_end, columns.end, columns.breaks
+        for number in self.numbers(*names):
+            try:
+                value = None if number in breaks else loads(data[starts[number] : ends[number]])
+            except JSONDecodeError:
+                value = None
+            value = self[number].json() if value is None else value
+            if isinstance(value, dict):
+                yield number, value
+
+    def entries(self, *names: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield number and metadata of the records of these names; an empty dict where it is no object."""
+        for number in self.numbers(*names):
+            metadata = self[number].metadata
+            yield number, metadata if isinstance(metadata, dict) else {}
 
     def heads(self) -> Iterator[Head]:
         """Yield file, line, level and time of each record."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 400
 _FOLLOWING = 6
+_NOTES = 8
 _CALL = 130
 
 
@@ -31,7 +32,7 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
         everything: also notes, and all links of later causes.
     """
     lines: list[str] = []
-    shown = [f for f in explanation.findings if everything or f.role != "note"]
+    shown = [f for f in explanation.findings if everything or f.role != "note" or f.severity == "warning"]
     several = len({f.log for f in shown}) > 1 or len(explanation.inputs) > 1
     log = None
     for finding in shown:
@@ -41,14 +42,23 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
         lines += [*_finding(finding), ""]
     if not shown:
         lines += [*_nothing(explanation), ""]
-    hidden = len(explanation.findings) - len(shown)
-    if hidden:
-        lines.append(f"{hidden} more {'note' if hidden == 1 else 'notes'}: --all shows them")
+    lines += _hidden([f for f in explanation.findings if f not in shown])
     for problem in explanation.problems[:10]:
         lines.append(f"not read: {clean(problem)}")
     if len(explanation.problems) > 10:
         lines.append(f"not read: and {len(explanation.problems) - 10} more")
     return "\n".join(map(clean, lines)).rstrip() + "\n"
+
+
+def _hidden(notes: Sequence[Finding]) -> Iterator[str]:
+    """Name the notes that are not shown whole, one a line."""
+    for note in notes[:_NOTES]:
+        rank = f" (rank {note.rank})" if note.rank is not None else ""
+        yield f"note[{note.rule}]: {_cut(note.title)}{rank}"
+    if len(notes) > _NOTES:
+        yield f"and {len(notes) - _NOTES} more notes"
+    if notes:
+        yield f"--all shows {'it' if len(notes) == 1 else 'them'} whole"
 
 
 def _nothing(explanation: Explanation) -> Iterator[str]:
@@ -61,7 +71,7 @@ def _nothing(explanation: Explanation) -> Iterator[str]:
 def _finding(finding: Finding) -> Iterator[str]:
     names = ShortNames([link.place.source for link in (*finding.chain, *finding.consequences) if link.place])
     yield f"{finding.severity}[{finding.rule}]: {_cut(finding.title)}"
-    yield f"  {_confidence(finding)}" + (f"    rank {finding.rank}" if finding.rank is not None else "")
+    yield f"  {confidence_line(finding)}" + (f"    rank {finding.rank}" if finding.rank is not None else "")
     yield ""
     yield from _chain(finding.chain, names)
     yield ""
@@ -134,7 +144,8 @@ def _consequences(finding: Finding, names: ShortNames) -> Iterator[str]:
         yield f"                   and {len(texts) - _FOLLOWING} more"
 
 
-def _confidence(finding: Finding) -> str:
+def confidence_line(finding: Finding) -> str:
+    """Say how sure a finding is, and how much of its chain is quoted."""
     proven = sum(link.strength is Confidence.PROVEN for link in finding.chain)
     links = f"{proven} of {len(finding.chain)} links are quoted from this run"
     doubt = _cut(finding.doubt) if finding.doubt else None

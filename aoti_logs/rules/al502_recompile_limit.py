@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
 from aoti_logs.parse.failure import Limit
+from aoti_logs.parse.recompile_reason import read_recompile_reason
 from aoti_logs.rules.failure_case import Reached, Told
 from aoti_logs.rules.recompile_words import advice, reason_facts, reason_text
 from aoti_logs.rules.rule import Rule
@@ -46,9 +47,9 @@ def tell(case: FailureCase) -> Told:
     after = (
         "and that is an error here" if raised else "and runs uncompiled from now on where none of them fits"
     )
-    reasons = case.facts.get("reasons") or ([limit.last_reason] if limit.last_reason else list(limit.reasons))
-    last = reasons[0] if reasons else None
-    links = ()
+    texts = case.facts.get("reasons") or ([limit.last_reason] if limit.last_reason else list(limit.reasons))
+    last = read_recompile_reason(texts[0]) if texts else None
+    links: tuple[Link, ...] = ()
     if limit.last_reason:
         row = case.failure.text.count("\n", 0, max(case.failure.text.find(limit.last_reason), 0))
         links = (Link("reason", limit.last_reason, case.place_of(row)),)

@@ -23,51 +23,85 @@ one.
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.payload_text import line_place
+from aoti_logs.parse.graph_break import read_graph_break, read_restart_reason
+from aoti_logs.parse.payload_text import line_place, row_of
 from aoti_logs.parse.trace_outcomes import metric
+from aoti_logs.rules.al602_dynamo_unsupported import USELESS
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import several
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.parse.graph_break import GraphBreak
     from aoti_logs.parse.trace_outcomes import Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.sources.source import Place
 
 _SHOWN = 12
-_AT = re.compile(r"Graph break in user code at (?P<file>[^\n]{1,1000}):(?P<line>\d+)")
-_REASON = re.compile(r"^(?:Graph Break Reason|Reason): (?:Unsupported: )?(?P<reason>[^\n]*)", re.M)
-_INNER = re.compile(r"Graph break encountered:\n\n(?P<reason>[^\n]+)")
-_ATTEMPT = re.compile(r"^Encountered graph break when attempting to trace [^\n]*\n+(?P<reason>[^\n]+)", re.M)
+_HINTS = 4
+_PREAMBLES = ("Encountered graph break ", "Failed to handle graph break", "Graph break encountered:")
+
+
+@dataclass(frozen=True)
+class _Break:
+    """One graph break of one compile."""
+
+    compile_id: str | None
+    found: GraphBreak
+    place: Place | None
+    number: int
+
+    @property
+    def reason(self) -> str:
+        """Why, in one line: torch's name for the kind, else the first line that is no preamble."""
+        text = self.found.kind or self.found.reason or self.found.text
+        lines = [line.strip() for line in text.split("\n") if line.strip()]
+        told = [line for line in lines if not line.startswith(_PREAMBLES)]
+        return (told or lines or ["no reason is recorded"])[0].removeprefix("Unsupported: ")
+
+    @property
+    def where(self) -> str:
+        """File and line, empty where not recorded."""
+        return f"{self.found.file}:{self.found.line}" if self.found.file else ""
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "compile_id": self.compile_id,
+            "file": self.found.file,
+            "line": self.found.line,
+            "function": self.found.function,
+            "reason": self.reason,
+            "explanation": self.found.explanation,
+            "url": self.found.url,
+            "skipped": self.found.skipped,
+        }
 
 
 def graph_breaks(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[Finding]:
     """Return one note for all graph breaks of a trace."""
-    rows = [
-        _row(outcome.compile_id, r)
-        for outcome in found.compiles
-        for r in outcome.of("dynamo_graph_break_reason")
-    ]
-    rows.sort(key=lambda row: row["record"].number)
+    outcomes = (*found.compiles, found.loose)
+    breaks = [_read(o.compile_id, r) for o in outcomes for r in o.of("dynamo_graph_break_reason")]
     sure = Confidence.PROVEN
-    if not rows:
-        rows, sure = _of_restarts(trace, found), Confidence.LIKELY
-    if not rows:
+    if not breaks and "chromium_event" not in trace.counts():
+        breaks, sure = list(_of_restarts(found)), Confidence.LIKELY
+    if not breaks:
         return []
-    links = []
-    for row in rows[:_SHOWN]:
-        where = f"{row['file']}:{row['line']}: " if row["file"] else ""
-        links.append(
-            Link("break", f"{where}{row['reason']}", row["place"], details=(f"compile {row['compile_id']}",))
-        )
-    if len(rows) > _SHOWN:
-        links.append(Link("break", f"and {len(rows) - _SHOWN} more", None))
-    first = rows[0]
-    at = f", the first at {(first['file'] or '').rpartition('/')[2]}:{first['line']}" if first["file"] else ""
-    title = f"{several(len(rows), 'graph break')}{at}: {first['reason']}"
+    breaks.sort(key=lambda b: b.number)
+    places: dict[tuple[str, str], list[_Break]] = {}
+    for each in breaks:
+        places.setdefault((each.where, each.reason), []).append(each)
+    first = breaks[0]
+    name = first.where.replace("\\", "/").rpartition("/")[2]
+    at = f" at {several(len(places), 'place')}, the first {name}" if first.where else ""
+    title = f"{several(len(breaks), 'graph break')}{at}: {first.reason}"
+    hints = dict.fromkeys(h for b in breaks for h in b.found.hints if not h.lower().startswith(USELESS))
     return [
         Finding(
             rule="AL503",
@@ -77,63 +111,49 @@ def graph_breaks(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[F
             confidence=sure,
             title=title,
             facts={
-                "n_graph_breaks": len(rows),
-                "graph_breaks": [
-                    {k: row[k] for k in ("compile_id", "file", "line", "reason")} for row in rows
-                ],
+                "n_graph_breaks": len(breaks),
+                "n_places": len(places),
+                "graph_breaks": [b.facts() for b in breaks],
             },
             rank=rank,
             log=trace.source.name,
-            chain=tuple(links),
-            verdicts=(Verdict("AL503", title, sure),),
-            doubt=None if sure is Confidence.PROVEN else "torch 2.4 notes why it restarted, and not where",
+            chain=tuple(_links(list(places.values()))),
+            verdicts=(Verdict("AL503", title, sure, fixes=tuple(hints)[:_HINTS]),),
+            doubt=None
+            if sure is Confidence.PROVEN
+            else "the metrics say why analysis restarted, and not where",
         )
     ]
 
 
-def _row(compile_id: str | None, record: TraceRecord) -> dict[str, Any]:
+def _links(places: list[list[_Break]]) -> Iterator[Link]:
+    for group in places[:_SHOWN]:
+        first = group[0]
+        ids = list(dict.fromkeys(str(b.compile_id) for b in group))
+        what = f"compile{'s' * (len(ids) > 1)} {', '.join(ids[:6])}" + (", ..." if len(ids) > 6 else "")
+        what += "; the function is not compiled" if first.found.skipped else ""
+        yield Link(
+            "break", ": ".join(t for t in (first.where, first.reason) if t), first.place, details=(what,)
+        )
+    if len(places) > _SHOWN:
+        yield Link("break", f"and {several(len(places) - _SHOWN, 'more place')}", None)
+
+
+def _read(compile_id: str | None, record: TraceRecord) -> _Break:
     text = record.text
-    at, reason = _AT.search(text), reason_of(text)
-    row = text.count("\n", 0, at.start()) if at else 0
-    return {
-        "compile_id": compile_id,
-        "file": at["file"] if at else None,
-        "line": int(at["line"][:9]) if at else None,
-        "reason": reason,
-        "place": line_place(record, row),
-        "record": record,
-    }
+    found = read_graph_break(text)
+    row = row_of(text, f"{found.file}:{found.line}") if found.file else None
+    return _Break(compile_id, found, line_place(record, row or 0), record.number)
 
 
-def reason_of(text: str) -> str:
-    """Return why it broke, in one line."""
-    inner = _INNER.search(text) or _ATTEMPT.search(text)
-    found = inner or _REASON.search(text)
-    reason = found["reason"].strip() if found else text.strip().partition("\n")[0]
-    if reason.startswith("Encountered graph break when attempting") and (later := _ATTEMPT.search(text)):
-        return later["reason"].strip()
-    return reason
-
-
-def _of_restarts(trace: TraceIndex, found: Outcomes) -> list[dict[str, Any]]:
-    """Take the reasons in the metrics, where the trace has no records of breaks at all (torch 2.4)."""
-    if "chromium_event" in trace.counts():
-        return []
-    rows = []
+def _of_restarts(found: Outcomes) -> Iterator[_Break]:
+    """Take the reasons in the metrics, where a trace has no records of breaks at all (torch 2.4)."""
     for outcome in found.compiles:
         reasons = metric(outcome.end, "restart_reasons")
-        for reason in reasons if isinstance(reasons, list) else ():
-            rows.append(
-                {
-                    "compile_id": outcome.compile_id,
-                    "file": None,
-                    "line": None,
-                    "reason": str(reason).partition("\n")[0],
-                    "place": outcome.end.place if outcome.end else None,
-                    "record": outcome.end,
-                }
-            )
-    return rows
+        for reason in reasons if isinstance(reasons, list) and outcome.end is not None else ():
+            end = outcome.end
+            if end is not None:
+                yield _Break(outcome.compile_id, read_restart_reason(str(reason)), end.place, end.number)
 
 
 RULE = Rule("AL503", "graph-break", __doc__ or "")

@@ -4,7 +4,7 @@
 Tracing made a symbol one number (`symbolic_shape_specialization`), outside of any compile of `torch.compile`,
 and nothing later of an export is in the trace. If the size was declared dynamic (`Dim("b")`, `Dim.DYNAMIC`),
 the export failed for that. If it was left to torch (`Dim.AUTO`), it did not: both look the same in a trace. So
-this is a warning, and never more than possible.
+this is a warning, and never more than likely.
 
 ## Why it matters
 A failing export leaves no failure record in a trace. With the log lost, the specialization is the trail.
@@ -13,7 +13,8 @@ A failing export leaves no failure record in a trace. With the log lost, the spe
 `s77 = L['x'].size()[0]` becomes 8 by the guard `Eq(s77, 8)`; the exporting call has `Dim("b")`.
 
 ## Evidence it needs
-`symbolic_shape_specialization`, the guard before it, and no graph or metrics after it.
+`symbolic_shape_specialization`, the guard before it, and no graph or metrics after it. Where the line that
+exports shows how the sizes are declared, that is used: `Dim("b")` makes it likely, `Dim.AUTO` a mere note.
 
 ## What to do
 Look at the quoted call: is the size declared dynamic there? The guard's line is what fixes it. stderr of the
@@ -22,6 +23,7 @@ export has the exception (AL505).
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
@@ -31,7 +33,7 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import frame_facts, frame_words
 
 if TYPE_CHECKING:
-    from aoti_logs.records.record import TraceRecord
+    from aoti_logs.records.record import StackFrame, TraceRecord
     from aoti_logs.records.trace import TraceIndex
 
 _LATER = (
@@ -45,6 +47,7 @@ _LATER = (
     "artifact:before_pre_grad_graph",
 )
 _MOST = 20
+_DYNAMIC = re.compile(r"\bDim\(|\bDim\.DYNAMIC\b|\bdims\(")
 _DOUBT = "a trace looks the same when the size was left to torch (Dim.AUTO) and nothing failed"
 
 
@@ -94,16 +97,28 @@ def _finding(trace: TraceIndex, record: TraceRecord, rank: int | None) -> Findin
         links.append(Link("python", frame_words(user), record.place))
     if call is not None:
         links.append(Link("export", frame_words(call), record.place))
+    declared = _declared(call)
     title = f"{named} became {value} while exporting, and nothing of that export follows: it may have failed for it"
-    decide = (
+    decide: tuple[str, ...] = (
         "is this size declared dynamic (Dim(...), Dim.DYNAMIC) in the quoted call? Then it failed; with Dim.AUTO not",
     )
+    confidence, doubt = Confidence.POSSIBLE, _DOUBT
+    if declared == "dynamic":
+        title = f"{named} was very likely declared dynamic, and became {value} while exporting: that fails an export"
+        confidence, doubt, decide = (
+            Confidence.LIKELY,
+            "the trace does not record whether the export failed",
+            (),
+        )
+    elif declared == "auto":
+        title = f"{named} became {value} while exporting, which Dim.AUTO in the quoted call allows; it may be meant"
+        decide = ()
     return Finding(
         rule="AL504",
         kind="specialization",
         role="note",
-        severity="warning",
-        confidence=Confidence.POSSIBLE,
+        severity="note" if declared == "auto" else "warning",
+        confidence=confidence,
         title=title,
         facts={
             "symbol": symbol,
@@ -121,9 +136,18 @@ def _finding(trace: TraceIndex, record: TraceRecord, rank: int | None) -> Findin
         log=trace.source.name,
         chain=tuple(links),
         missing=(Missing("whether the export failed", "stderr of the export"),),
-        verdicts=(Verdict("AL504", title, Confidence.POSSIBLE, (), decide),),
-        doubt=_DOUBT,
+        verdicts=(Verdict("AL504", title, confidence, (), decide),),
+        doubt=doubt,
     )
+
+
+def _declared(call: StackFrame | None) -> str | None:
+    """Return how the exporting line declares its sizes: `dynamic`, `auto`; None where it shows both or neither."""
+    text = call.loc if call is not None else None
+    if not text or "dynamic_shapes" not in text:
+        return None
+    dynamic, auto = _DYNAMIC.search(text) is not None, "Dim.AUTO" in text
+    return None if dynamic == auto else "dynamic" if dynamic else "auto"
 
 
 def _guard(trace: TraceIndex, record: TraceRecord, symbol: str) -> TraceRecord | None:

@@ -92,7 +92,7 @@ def _title(row: Violation) -> str:
 
 def _facts(row: Violation) -> dict[str, Any]:
     origin = input_of(row.source) if row.source else None
-    form = "mark_dynamic" if row.constraint or "mark_dynamic" in row.text and not row.name else row.form
+    form = "mark_dynamic" if row.constraint or ("mark_dynamic" in row.text and not row.name) else row.form
     return {
         "name": row.name,
         "source": row.source,

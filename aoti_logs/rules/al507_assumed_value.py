@@ -75,6 +75,7 @@ def note(rows: Sequence[dict[str, Any]], links: tuple[Link, ...], log: str, rank
         title=title,
         facts={
             "expression": first["expression"],
+            "innermost": first["expression"],
             "result": first["result"],
             "unbacked_symbols": list(symbols_in(first["expression"])),
             "user_frame": first["user_frame"],

@@ -32,7 +32,8 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
-_USELESS = ("please report an issue", "this graph break is fundamental", "it may be possible to write dynamo")
+USELESS = ("please report an issue", "this graph break is fundamental", "it may be possible to write dynamo")
+"""How hints begin that help nobody who uses torch."""
 
 
 def tell(case: FailureCase) -> Told:
@@ -41,11 +42,11 @@ def tell(case: FailureCase) -> Told:
     detail = failure.detail if isinstance(failure.detail, Unsupported) else None
     skipped = case.reached is Reached.HANDLED
     verb = "was not compiled and ran as plain Python" if skipped else "cannot be traced as one graph"
-    hints = [h for h in (detail.hints if detail else ()) if not h.lower().startswith(_USELESS)]
+    hints = [h for h in (detail.hints if detail else ()) if not h.lower().startswith(USELESS)]
     fixes = [*hints]
     if not skipped:
         fixes.append(
-            "or leave fullgraph=True out, if this part may run uncompiled (torch.export needs all of it)"
+            "leave fullgraph=True out, if this part may run uncompiled; torch.export needs all of it in one graph"
         )
     return Told(
         f"{case.what} {verb}: {failure.message}",

@@ -38,7 +38,7 @@ def tell(case: FailureCase) -> Told:
     name = failure.inner[-1] if failure.inner else None
     said = ": ".join(part for part in (name, failure.message) if part)
     return Told(
-        f"{backend} failed on {case.what}: {said}",
+        f"{backend} failed on {case.what if case.function else 'the graph'}: {said}",
         decide=(
             'compile with backend="eager", then with backend="aot_eager": the first that fails is at fault',
         ),

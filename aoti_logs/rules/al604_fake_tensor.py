@@ -22,6 +22,7 @@ line. If it does not, the fake kernel of the operator is wrong: a custom operato
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.failure import NodeCall
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 
+_FUNCTION = re.compile(r"<(?:built-in )?(?:function|method) (\S+)(?: of [^>]*)?>")
+
+
 def tell(case: FailureCase) -> Told:
     """Say which operator refused what."""
     failure = case.failure
     node = failure.detail if isinstance(failure.detail, NodeCall) else None
-    operator = failure.operator or "an operator"
-    name = f"`{operator.removeprefix('<').removesuffix('>')}`" if failure.operator else operator
+    called = _FUNCTION.sub(r"\1", failure.operator) if failure.operator else None
+    name = f"`{called}`" if called else "an operator"
     of = f" in {case.what}" if case.function is not None else ""
     return Told(
         f"{name} refused its inputs{of}: {failure.message}",

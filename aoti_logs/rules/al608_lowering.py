@@ -16,8 +16,8 @@ embeddings are not supported.
 The metrics of the compile or the exception in a log.
 
 ## What to do
-Compile with `backend="aot_eager"`: that runs the same graph without Inductor. If it works, change the call so
-that the quoted arguments do not occur, or exclude it with `torch.compiler.disable`, and report it.
+Compile with `backend="aot_eager"`, or run the exported program's `module()`: both run the same graph without
+Inductor. If that works, change the call so that the quoted arguments do not occur, or exclude it with `torch.compiler.disable`, and report it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tell(case: FailureCase) -> Told:
     args = lowered.args if lowered else ()
     details = tuple(f"args[{n}]: {' '.join(text.split())[:160]}" for n, text in args[:_SHOWN])
     return Told(
-        f"inductor cannot lower {target} in {case.what}: {said}",
+        f"inductor cannot lower {target} in {case.what if case.function else 'the graph'}: {said}",
         links=(Link("operator", lowered.target, case.place, details=details),) if lowered else (),
         facts={
             "target": lowered.target if lowered else None,
@@ -53,7 +53,9 @@ def tell(case: FailureCase) -> Told:
             "args": [{"index": n, "value": " ".join(text.split())} for n, text in args],
             "inner_message": failure.message,
         },
-        decide=('compile with backend="aot_eager": if that works, the lowering is at fault',),
+        decide=(
+            'compile with backend="aot_eager", or run the exported program itself: if that works, lowering is at fault',
+        ),
     )
 
 

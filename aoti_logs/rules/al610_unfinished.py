@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.trace_outcomes import Outcomes
     from aoti_logs.records.trace import TraceIndex
 
+_LOOK = 400  # records
 _DOUBT = "killed, hanging, or copied while it ran: a trace does not tell"
 
 
@@ -51,7 +52,9 @@ def unfinished(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[Fin
     if not names:
         return []
     last = trace[len(trace) - 1]
-    links.append(Link("last", f"the trace ends with {last.key}", last.place))
+    phase = _open_phase(trace)
+    within = f", within {phase}" if phase else ""
+    links.append(Link("last", f"the trace ends with {last.key}{within}", last.place))
     title = f"the trace ends within the compile {names[0]}"
     if len(names) > 1:
         title = f"the trace ends within {len(names)} compiles: {', '.join(names[:4])}"
@@ -69,6 +72,7 @@ def unfinished(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[Fin
                 "compile_ids": [n.partition(" ")[0] for n in names],
                 "last_record": last.key,
                 "last_line": last.line,
+                "phase": phase,
             },
             rank=rank,
             log=trace.source.name,
@@ -77,6 +81,24 @@ def unfinished(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[Fin
             doubt=_DOUBT,
         )
     ]
+
+
+def _open_phase(trace: TraceIndex) -> str | None:
+    """Return the innermost phase that had begun and not ended, from the last events of the trace."""
+    ended: list[str] = []
+    for number in range(len(trace) - 1, max(len(trace) - _LOOK, 0) - 1, -1):
+        record = trace[number]
+        value = record.json() if record.name == "chromium_event" else None
+        if not isinstance(value, dict):
+            continue
+        name = str(value.get("name"))
+        if value.get("ph") == "E":
+            ended.append(name)
+        elif value.get("ph") == "B":
+            if name not in ended:
+                return name
+            ended.remove(name)
+    return None
 
 
 RULE = Rule("AL610", "compile-unfinished", __doc__ or "")

@@ -89,9 +89,8 @@ def _links(partial: PartialGraph, call: StackFrame | None) -> list[Link]:
     if last is not None:
         links.append(Link("last node", partial.last_text or last.name, last.place))
         if last.file is not None and last.code:
-            links.append(
-                Link("python", f"{last.file}:{last.line} in {last.function}: {last.code}", last.place)
-            )
+            where = f"{last.file}:{last.line} in {last.function}: {last.code}"
+            links.append(Link("python", where, partial.code_place or last.place))
     if call is not None:
         links.append(Link("export", frame_words(call), record.place))
     return links
@@ -115,6 +114,7 @@ def _facts(partial: PartialGraph, call: StackFrame | None, *, data: bool) -> dic
     if data:
         facts |= {
             "expression": partial.condition,
+            "innermost": partial.condition,
             "unbacked_symbols": list(symbols_in(partial.condition or "")),
         }
     return facts

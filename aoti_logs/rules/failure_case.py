@@ -62,13 +62,9 @@ class FailureCase:
 
     @property
     def what(self) -> str:
-        """Name what was compiled: `f`, the backward of `f`, the model."""
+        """Name what was compiled: `f`, the backward of `f`, the model; `this code` where that is not told."""
         if self.function is None:
-            return (
-                "the model"
-                if self.compile_id is None or self.compile_id.startswith("aoti/")
-                else "a function"
-            )
+            return "the model" if (self.compile_id or "").startswith("aoti/") else "this code"
         name = f"`{self.function.name}`"
         return f"the backward of {name}" if self.backward else name
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.failure import FailureKind
+from aoti_logs.parse.failure import CompilerRun, FailureKind, Undecided, Violations
 from aoti_logs.rules.failure_case import Reached
 
 if TYPE_CHECKING:
@@ -39,18 +39,20 @@ def failure_finding(case: FailureCase) -> Finding:
     told = tell(case)
     unsure = case.reached is Reached.UNKNOWN or case.doubt is not None
     confidence = Confidence.LIKELY if unsure else Confidence.PROVEN
-    handled = case.reached is Reached.HANDLED
+    # What may have been handled is no cause: most of what Dynamo cannot trace runs as plain Python.
+    note = case.reached is not Reached.RAISED
+    broke = case.reached is Reached.HANDLED and case.failure.kind is FailureKind.DYNAMO_UNSUPPORTED
     because = told.because + ((case.why_reached,) if case.why_reached else ())
     code = module.RULE.code
     verdict = Verdict(code, told.title, confidence, because, told.decide, told.fixes)
     return Finding(
         rule=code,
         kind=str(case.failure.kind),
-        role="note" if handled else "cause",
-        severity="warning" if handled else "error",
+        role="note" if note else "cause",
+        severity=("note" if broke else "warning") if note else "error",
         confidence=confidence,
         title=told.title,
-        facts=_facts(case) | told.facts | case.facts,
+        facts={**_facts(case), **told.facts, **case.facts, "innermost": innermost(case)},
         rank=case.rank,
         log=case.log,
         chain=(_first(case), *_user(case), *told.links, *case.told),
@@ -60,6 +62,21 @@ def failure_finding(case: FailureCase) -> Finding:
         notes=told.notes,
         doubt=(case.doubt or _NOT_KNOWN) if unsure else None,
     )
+
+
+def innermost(case: FailureCase) -> str:
+    """Return the text by which the same failure is known again elsewhere."""
+    detail, failure = case.failure.detail, case.failure
+    if isinstance(detail, Undecided):
+        return detail.expression
+    if isinstance(detail, Violations) and detail.rows:
+        return detail.rows[0].text
+    if isinstance(detail, CompilerRun) and detail.diagnostics:
+        first = detail.diagnostics[0]
+        return f"{first.file or first.program}:{first.line}: {first.message}"
+    if failure.kind is FailureKind.RECOMPILE_LIMIT and case.function is not None:
+        return f"{case.function.name} {case.function.file}:{case.function.line}"
+    return failure.operator or failure.message
 
 
 def _first(case: FailureCase) -> Link:

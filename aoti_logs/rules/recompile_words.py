@@ -6,106 +6,134 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.parse.payload_text import line_place
+from aoti_logs.parse.recompile_reason import read_recompile_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aoti_logs.parse.recompile_reason import RecompileReason
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.sources.source import Place
 
-_ID = re.compile(r"(!?\d+(?:/\d+)+): ")
-_TENSOR = re.compile(
-    r"tensor '(?P<tensor>[^\n]{1,500}?)' (?P<what>size|stride|dtype|rank|requires_grad|dispatch key set) mismatch"
-    r"(?: at index (?P<index>\d+))?\. expected (?P<expected>.*?)(?:, actual (?P<actual>.*))?$"
-)
+_NUMBER = re.compile(r"(?P<name>[^\s=<>!]+) == -?\d+(?:\.\d+)?$")
+_SIZE = re.compile(r"\.size\(\)\[\d+\]|\.shape\[\d+\]|\bx\.size\(")
+_LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
-def reasons_of(record: TraceRecord) -> list[tuple[str, Place]]:
+def reasons_of(record: TraceRecord) -> list[tuple[RecompileReason, Place]]:
     """Return the reasons of a `recompile_reasons` record with their places, the newest compile's first."""
-    value = record.json()
-    texts = [str(v) for v in value] if isinstance(value, list) else [record.text]
-    rows = record.text.split("\n")
+    text = record.text
+    rows = text.split("\n")
     found = []
-    for text in texts:
-        head = text.split("\n")[0][:80].replace('"', '\\"')
-        row = next((n for n, line in enumerate(rows) if head and head in line), 0)
-        found.append((text, line_place(record, row)))
+    at = 0
+    for reason in read_recompile_reasons(text):
+        # As JSON writes it; a list has each reason on a line of its own.
+        head = reason.text.partition("\n")[0][:80].replace("\\", "\\\\").replace('"', '\\"')
+        at = next((n for n in range(at, len(rows)) if head and head in rows[n]), at)
+        found.append((reason, line_place(record, at)))
     return found
 
 
-def reason_facts(text: str) -> dict[str, Any]:
+def reason_facts(reason: RecompileReason) -> dict[str, Any]:
     """Return a reason as plain values."""
-    first = text.split("\n")[0]
-    head = _ID.match(first)
-    said = first[head.end() :] if head else first
-    facts: dict[str, Any] = {"compile_id": head[1] if head else None, "text": said}
-    tensor = _TENSOR.match(said)
-    if tensor is None:
-        return facts | {"guard": said.partition("  #")[0].strip()}
-    index = tensor["index"]
-    return facts | {
-        "tensor": tensor["tensor"],
-        "what": tensor["what"],
-        "index": int(index) if index else None,
-        "expected": _value(tensor["expected"]),
-        "actual": _value(tensor["actual"]) if tensor["actual"] else None,
+    return {
+        "compile_id": reason.cached_compile_id,
+        "tensor": reason.tensor,
+        "what": reason.what,
+        "index": reason.index,
+        "expected": _value(reason.expected),
+        "actual": _value(reason.actual),
+        "subject": reason.subject,
+        "guard": reason.guard,
+        "code": reason.code,
+        "text": reason.text,
     }
 
 
-def _value(text: str) -> int | str:
-    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text
+def _value(text: str | None) -> int | str | None:
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,18}", text) else text
 
 
-def reason_text(text: str) -> str:
-    """Write a reason in one line."""
-    return text.split("\n")[0].partition("  # ")[0].strip()
+def reason_text(reason: RecompileReason) -> str:
+    """Write a reason in one line, with the line of code that its guard comes from."""
+    text = reason.text.partition("\n")[0].partition("  # ")[0].strip()
+    return f"{text}  ({reason.code.strip()})" if reason.code else text
 
 
-def what_moves(text: str) -> str:
+def what_moves(reason: RecompileReason) -> str:
     """Name what differed: `size 0 of `x``, `the guard `n == 1``."""
-    facts = reason_facts(text)
-    if facts.get("tensor"):
-        if facts["what"] in {"size", "stride"} and facts["index"] is not None:
-            return f"{facts['what']} {facts['index']} of `{facts['tensor']}`"
-        return f"{facts['what']} of `{facts['tensor']}`"
-    return f"the guard `{facts['guard'][:120]}`"
+    name = f"`{plain(reason.tensor)}`" if reason.tensor else ""
+    if reason.tensor and reason.what:
+        what = reason.what.replace("_", " ")
+        return f"{what} {reason.index} of {name}" if reason.index is not None else f"{what} of {name}"
+    number = _NUMBER.match(reason.guard) if reason.guard else None
+    if number is not None:
+        return f"`{plain(number['name'])}`"
+    if reason.guard:
+        return f"what the guard `{plain(reason.guard)[:120]}` tests"
+    if reason.what == "unexpected":
+        return "nothing that torch could name"
+    return (reason.what or "something").replace("_", " ")
 
 
-def advice(texts: Sequence[str]) -> tuple[str, ...]:
+def values_seen(reasons: Sequence[RecompileReason]) -> list[str]:
+    """Return the values that were compiled for and that came, in order, each once."""
+    values: dict[str, None] = {}
+    for reason in reversed(reasons):
+        for value in (reason.expected, reason.actual):
+            if value is not None:
+                values.setdefault(value)
+        number = _NUMBER.match(reason.guard) if reason.guard else None
+        if number is not None and reason.guard:
+            values.setdefault(reason.guard.rpartition(" == ")[2])
+    return list(values)
+
+
+def advice(reasons: Sequence[RecompileReason]) -> tuple[str, ...]:
     """Say what would keep a function from being compiled again for these reasons."""
     found: dict[str, None] = {}
-    for text in texts:
-        line = _advice(text)
+    for reason in reasons:
+        line = _advice(reason)
         if line is not None:
             found.setdefault(line)
     return tuple(found)
 
 
-def _advice(text: str) -> str | None:
-    facts = reason_facts(text)
-    tensor, what, index = facts.get("tensor"), facts.get("what"), facts.get("index")
-    if tensor and what == "size":
-        return f"torch._dynamo.mark_dynamic({_plain(tensor)}, {index}) before the call, or torch.compile(dynamic=True)"
-    if tensor and what == "stride":
-        return f"call `{_plain(tensor)}.contiguous()` before, so that its layout is always the same"
-    if tensor and what == "dtype":
-        return f"always pass `{_plain(tensor)}` with the same dtype"
-    if tensor and what == "requires_grad":
-        return f"call it always with, or always without a gradient for `{_plain(tensor)}` (torch.no_grad)"
-    guard = str(facts.get("guard") or "")
-    if guard.startswith("Unexpected recompilation"):
-        return "report it with this trace: torch itself calls it a bug; threads that share the function can cause it"
-    if guard.startswith("BACKEND_MATCH failure"):
-        return "pass the same backend object at every call of torch.compile"
-    if re.fullmatch(r"[\w.\[\]'\"()]+ == -?[\d.]+", guard):
-        name = guard.partition(" == ")[0]
-        return f"`{name}` is a Python number that changes: pass it as a tensor, or keep it the same"
-    if re.search(r"\.size\(\)|\.shape", guard):
+def _advice(reason: RecompileReason) -> str | None:
+    what, name = reason.what, plain(reason.tensor or reason.subject or "")
+    if what == "size":
+        if reason.actual in {"0", "1"} or reason.expected in {"0", "1"}:
+            return (
+                f"size {reason.index} of `{name}` is 0 or 1 at times: torch always compiles these sizes apart"
+            )
+        return f"torch._dynamo.mark_dynamic({name}, {reason.index}) before the call, or torch.compile(dynamic=True)"
+    known = {
+        "stride": f"call `{name}.contiguous()` before, so that its layout is always the same",
+        "dtype": f"always pass `{name}` with the same dtype",
+        "requires_grad": f"call it always with, or always without a gradient for `{name}` (torch.no_grad)",
+        "rank": f"always pass `{name}` with the same number of dimensions",
+        "device_index": f"always pass `{name}` on the same device",
+        "global_state": "keep the global state the same at every call (grad mode, autocast, default dtype, threads)",
+        "backend": "pass the same backend object at every call of torch.compile",
+        "unexpected": "report it with this trace: torch itself calls it a bug; threads that share a function can cause it",
+    }
+    if what in known:
+        return known[what]
+    guard = reason.guard or ""
+    if guard.startswith(("___check_obj_id(", "___check_type_id(")):
+        held = guard.partition("(")[2].partition(",")[0]
+        return f"`{plain(held)}` is another object at each call: keep one, and pass that"
+    number = _NUMBER.match(guard)
+    if number is not None and not _SIZE.search(guard):
+        changing = plain(number["name"])
+        if changing.startswith("len("):
+            return f"`{changing}` is the length of a Python container, which grows: a list in a loop is compiled anew"
+        return f"`{changing}` is a Python number that changes: pass it as a tensor, or mark_dynamic its source, or keep it"
+    if _SIZE.search(guard):
         return "a size crosses a border that the code was compiled for (sizes 0 and 1 are compiled apart)"
     return None
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """Return a Dynamo source as the user wrote it, `L['x']` as `x`."""
-    found = re.fullmatch(r"L\['(\w+)'\]", name)
-    return found[1] if found else name
+    return _LOCAL.sub(r"\1", name)

@@ -13,8 +13,8 @@ from aoti_logs.rules.al507_assumed_value import assumptions
 from aoti_logs.rules.al609_backward import kept_quiet
 from aoti_logs.rules.al610_unfinished import unfinished
 from aoti_logs.rules.al611_export_stopped import stopped
-from aoti_logs.rules.fake_kernels import fake_kernels
 from aoti_logs.rules.failure_finding import failure_finding
+from aoti_logs.rules.fake_kernels import fake_kernels
 from aoti_logs.rules.recompiles import recompiles
 from aoti_logs.rules.trace_failures import case_of, undecided_case
 
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.explain import Finding
-    from aoti_logs.parse.trace_outcomes import Outcome, Outcomes
+    from aoti_logs.parse.trace_outcomes import Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
 
 _ROLES = ["cause", "consequence", "note"]
 _SEVERITIES = ["error", "warning", "note"]
+_WARNED = 3
 MOST = 50
 """So many distinct failures of one trace are shown; what is left is counted."""
 
@@ -51,8 +52,14 @@ def explain_trace(trace: TraceIndex, evidence: Evidence) -> list[Finding]:
         *recompiles(found, rank),
         *graph_breaks(trace, found, rank),
     ]
-    findings = [*failures[:MOST], *notes]
+    findings = [*_few_warnings(failures[:MOST]), *notes]
     return sorted(findings, key=lambda f: (_ROLES.index(f.role), _SEVERITIES.index(f.severity)))
+
+
+def _few_warnings(failures: list[Finding]) -> list[Finding]:
+    """Let only the first functions that Dynamo could not trace stand as warnings; the others are notes."""
+    warnings = [f for f in failures if f.severity == "warning" and f.kind == "dynamo_unsupported"]
+    return [replace(f, severity="note") if f in warnings[_WARNED:] else f for f in failures]
 
 
 def rank_of(trace: TraceIndex, found: Outcomes) -> int | None:

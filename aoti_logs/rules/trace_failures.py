@@ -11,9 +11,10 @@ from aoti_logs.parse.failure import Failure, FailureKind, Undecided, UserFrame
 from aoti_logs.parse.partial_graph import export_call, read_partial
 from aoti_logs.parse.payload_text import line_place, row_of
 from aoti_logs.parse.trace_outcomes import metric
+from aoti_logs.parse.trace_summary import version
 from aoti_logs.rules.al609_backward import raised
 from aoti_logs.rules.failure_case import FailureCase, Function, Reached
-from aoti_logs.rules.recompile_words import reasons_of
+from aoti_logs.rules.recompile_words import reason_text, reasons_of
 from aoti_logs.rules.trace_words import frame_words
 from aoti_logs.sources.source import Kind
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _SOFT = {"Unsupported", "UserError", "StepUnsupported"}
 """Exceptions after which Dynamo runs the function uncompiled, unless fullgraph=True."""
+_RECORDS_SKIPS = (2, 13)
+"""From this version on (torch/_dynamo/symbolic_convert.py, `run`) a function that is given up leaves a graph break."""
 _CODE = {Kind.WRAPPER_CPP, Kind.KERNEL_CPP, Kind.OUTPUT_CODE}
 
 
@@ -95,7 +98,7 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
         place=record.place,
         doubt="the exception left the export; whether the caller went on without is not recorded",
         user=user,
-        user_place=last.place if user is not None and last is not None else None,
+        user_place=graph.code_place if user is not None else None,
         told=tuple(links),
         rank=rank,
         log=record.index.source.name,
@@ -150,7 +153,24 @@ def _reached(
         return Reached.HANDLED, "a graph break is recorded for it: Dynamo ran the function uncompiled"
     if function is not None and _ran_later(outcome, found, function):
         return Reached.HANDLED, "functions that it calls were compiled later: it ran uncompiled"
+    if outcome.exported:
+        return Reached.RAISED, None
+    if outcome.of("dynamo_error") and _at_least(version(record.index), _RECORDS_SKIPS):
+        return (
+            Reached.RAISED,
+            "torch records a graph break where it goes on without compiled code; here is none",
+        )
     return Reached.UNKNOWN, None
+
+
+def _at_least(text: str | None, wanted: tuple[int, int]) -> bool:
+    parts = (text or "").split(".")
+    return (
+        len(parts) > 1
+        and parts[0].isdigit()
+        and parts[1].isdigit()
+        and (int(parts[0]), int(parts[1])) >= wanted
+    )
 
 
 def _ran_later(outcome: Outcome, found: Outcomes, function: Function) -> bool:
@@ -183,7 +203,7 @@ def _told(outcome: Outcome, error: TraceRecord | None) -> Iterator[Link]:
     for record in outcome.of("recompile_reasons")[-1:]:
         reasons = reasons_of(record)
         if reasons:
-            yield Link("reason", reasons[0][0], reasons[0][1])
+            yield Link("reason", reason_text(reasons[0][0]), reasons[0][1])
     if error is not None:
         yield Link("traceback", "dynamo_error holds the whole traceback", error.place, Confidence.PROVEN)
 
@@ -193,7 +213,7 @@ def _facts(
 ) -> dict[str, Any]:
     facts: dict[str, Any] = {"fail_type": failure.class_name}
     if failure.kind is FailureKind.RECOMPILE_LIMIT:
-        reasons = [reason for r in outcome.of("recompile_reasons")[-1:] for reason, _ in reasons_of(r)]
+        reasons = [reason.text for r in outcome.of("recompile_reasons")[-1:] for reason, _ in reasons_of(r)]
         facts |= {"limit": _limit(record), "reasons": reasons}
         if function is not None:
             facts["function"] = function.name

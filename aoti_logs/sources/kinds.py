@@ -201,6 +201,8 @@ def is_trace(head: bytes) -> bool:
     Text before the first record does not count. One record-like line in a program's output is not
     a trace, TORCH_LOGS lines (same prefix, no envelope) are none either.
     """
+    if b"] {" not in head:
+        return False  # what every record has; the expression is slow to say no
     first = _TRACE_HEAD.search(head)
     if first is None:
         return False

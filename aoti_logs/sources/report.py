@@ -78,6 +78,7 @@ def group(sources: list[Source], asked: set[int]) -> tuple[list[Source], list[tu
     if not roots:
         return sources, []
     links: dict[int, tuple[str, str]] = {}
+    real: dict[str, str] = {}
     for source in sources:
         spot = spots.get(id(source))
         above = _report_above(spot, roots) if spot else None
@@ -90,7 +91,7 @@ def group(sources: list[Source], asked: set[int]) -> tuple[list[Source], list[tu
             if source.kind is Kind.TORCH_TRACE:
                 report.trace, source.report = source, report
                 source.rank = source.rank if source.rank is not None else report.rank
-        elif report_files.is_member(path) and _leads_out(source, report.root):
+        elif report_files.is_member(path) and _leads_out(source, report.root, real):
             links[id(source)] = (source.name, "it is a link that leads out of the report; it is not read")
         elif report_files.is_member(path):
             report.files.setdefault(path, source)
@@ -187,11 +188,16 @@ def _upwards(folder: str) -> Iterator[str]:
         folder = above
 
 
-def _leads_out(source: Source, root: str) -> bool:
+def _leads_out(source: Source, root: str, real: dict[str, str]) -> bool:
+    """Tell a file that is reached over a link to outside of the folder; `real` keeps what folders really are."""
     if source.parent is not None or source.path is None:
         return False
-    real = os.path.realpath(source.path)
-    return not real.startswith(os.path.join(os.path.realpath(root), ""))  # noqa: PTH118 compared as text
+    path = os.fspath(source.path)
+    where = path if os.path.islink(path) else os.path.dirname(path)  # noqa: PTH114, PTH120 of many files
+    for folder in (where, root):
+        if folder not in real:
+            real[folder] = os.path.realpath(folder)
+    return real[where] != real[root] and not real[where].startswith(os.path.join(real[root], ""))  # noqa: PTH118
 
 
 def _take_shared(sources: list[Source], spots: dict[int, _Spot], roots: dict[_Folder, Report]) -> None:

@@ -208,7 +208,7 @@ class Source:
 
     def line_text(self, line: int) -> str:
         """Return the text of a line (from 1); empty when there is no such line."""
-        start = self._offset_of(line)
+        start = self.offset_of(line)
         if start < 0:
             return ""
         end = self.data.find(b"\n", start)
@@ -219,14 +219,15 @@ class Source:
         first = max(first, 1)
         if "lines" in self.__dict__ or self.size < _SMALL:
             return self.lines[first - 1 : last]
-        start = self._offset_of(first)
+        start = self.offset_of(first)
         if start < 0 or last < first:
             return []
-        end = self._offset_of(last + 1)
+        end = self.offset_of(last + 1)
         text = self.cut(start, self.size if end < 0 else end - 1)
         return [line.removesuffix("\r") for line in text.split("\n")]
 
-    def _offset_of(self, line: int) -> int:
+    def offset_of(self, line: int) -> int:
+        """Return where a line (from 1) begins, -1 when there is no such line."""
         data = self.data
         if line <= 1:
             return 0 if line == 1 else -1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
 
     import polars as pl
@@ -22,6 +24,7 @@ NAMES = (
     "traces",
     "entries",
     "trace_records",
+    "artifacts",
     "strings",
     "compiles",
     "failures",
@@ -106,13 +109,32 @@ def frame(name: str, rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
     # zip() takes a row an argument, so rows are turned into columns in portions.
     parts: list[list[Any]] = [[] for _ in dtypes]
     remaining = iter(rows)
-    while portion := list(islice(remaining, _PORTION)):
-        for part, values in zip(parts, zip(*portion, strict=True), strict=True):
-            part.extend(values)
+    with _no_collection():
+        while portion := list(islice(remaining, _PORTION)):
+            for part, values in zip(parts, zip(*portion, strict=True), strict=True):
+                part.extend(values)
     columns = [
         _series(column, dtype, part) for (column, dtype), part in zip(dtypes.items(), parts, strict=True)
     ]
     return pl.DataFrame(columns)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles among millions of rows, of which there are none: an eighth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _in_range(items: list[Any]) -> list[Any]:
+    """Return a list in which integers that no column holds are null."""
+    wide = any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in items)
+    return [None if isinstance(i, int) and not -(2**63) <= i < 2**63 else i for i in items] if wide else items
 
 
 def _series(name: str, dtype: Any, values: list[Any]) -> pl.Series:
@@ -122,7 +144,7 @@ def _series(name: str, dtype: Any, values: list[Any]) -> pl.Series:
         import orjson
 
         # polars looks at every list on its own, at some thirty times the cost.
-        texts = [None if value is None else orjson.dumps(value).decode() for value in values]
+        texts = [None if value is None else orjson.dumps(_in_range(value)).decode() for value in values]
         return pl.Series(name, texts, dtype=pl.String).str.json_decode(dtype)
     return pl.Series(name, values, dtype=dtype, strict=False)
 

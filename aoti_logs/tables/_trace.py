@@ -18,20 +18,18 @@ Here = tuple[str, int, str | None, int | None]
 
 def here(record: TraceRecord) -> Here:
     """Return file, line, compile id and rank of a record: the first columns of its rows."""
-    source, line = record.where
-    return source, line, record.compile, rank_of(record)
+    return record.index.context.here[record.number]
+
+
+def rank_of(record: TraceRecord) -> int | None:
+    """Return the rank that the record gives, else the file's."""
+    return record.index.context.here[record.number][3]
 
 
 def here_of_payload(record: TraceRecord) -> Here:
     """Return the same for what the payload holds: a tlparse report has it in a file of its own."""
     source, line = record.text_where
     return source, line, record.compile, rank_of(record)
-
-
-def rank_of(record: TraceRecord) -> int | None:
-    """Return the rank that the record gives, else the file's."""
-    own = record.rank
-    return own if own is not None else record.index.source.rank
 
 
 def source() -> dy.String:
@@ -76,10 +74,13 @@ def to_json(value: object) -> str:
     """Return a value as JSON text."""
     try:
         return dumps(value).decode()
-    except TypeError:  # an integer beyond 64 bits
+    except TypeError:  # an integer beyond 64 bits, or nested deeper than orjson writes
         import json
 
-        return json.dumps(value)
+        try:
+            return json.dumps(value)
+        except RecursionError:
+            return '"nested too deeply"'
 
 
 def integer(value: object) -> int | None:

@@ -37,21 +37,20 @@ SCHEMA = Entries
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
+    columns, checks, unknown = trace.columns, trace.checks, trace.context.unknown
     counts: dict[str, list[int]] = {}
-    names: dict[str, dict[str, None]] = {}
+    names: dict[str, list[str]] = {}
+    for (name, own), numbers in zip(columns.keys, columns.by_key, strict=True):
+        count = counts.setdefault(name, [0, 0, 0])
+        count[0] += len(numbers)
+        count[1] += sum(checks[n].length is not None or trace[n].has_payload for n in numbers)
+        count[2] += sum(trace.size_of(n) for n in numbers)
+        names.setdefault(name, []).extend([] if own is None else [own])
     fields: dict[str, dict[str, None]] = {}
-    unknown = trace.context.unknown
-    for record, check in zip(trace, trace.checks, strict=True):
-        count = counts.setdefault(record.name, [0, 0, 0])
-        count[0] += 1
-        count[1] += record.has_payload or check.length is not None
-        count[2] += record.size
-        if record.artifact is not None:
-            names.setdefault(record.name, {})[record.artifact] = None
-        for field in unknown.get(record.number, ()):
-            fields.setdefault(record.name, {})[field] = None
+    for number, found in unknown.items():
+        fields.setdefault(trace[number].name, {}).update(dict.fromkeys(found))
     for entry, (n_records, n_payloads, size) in counts.items():
         yield (
-            trace.source.name, entry, is_known(entry), n_records, n_payloads, size,
-            list(names.get(entry, ())), list(fields.get(entry, ())),
+            trace.source.name, entry, is_known(entry), n_records, n_payloads, size, names[entry],
+            list(fields.get(entry, ())),
         )  # fmt: skip

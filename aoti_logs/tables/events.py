@@ -33,7 +33,11 @@ class Events(dy.Schema):
     )
     category = dy.String(nullable=True, description="Category, `dynamo_timed`.")
     start_us = dy.Float64(nullable=True, description="Begin in microseconds since 1970 (UTC).")
-    duration_us = dy.Float64(nullable=True, description="Microseconds from begin to end; null for the rest.")
+    duration_us = dy.Float64(
+        nullable=True,
+        description="Microseconds from begin to end; null for the rest. Begin and end are paired by name and compile id, "
+        "the innermost first: where threads overlap without compile ids, an end may be another's.",
+    )
     depth = dy.Int64(
         nullable=False,
         description="Spans of the process that were open when it began; threads are not told apart.",
@@ -50,12 +54,17 @@ SCHEMA = Events
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
+    context, dumps = trace.context, t.to_json
+    here, ids, prefixes = context.here, context.ids, context.prefixes
     for e in events(trace):
-        source, line, compile_id, rank = t.here(e.record)
-        took = e.end_us - e.start_us if e.end_us is not None and e.start_us is not None else None
+        number, end, start = e.number, e.end_us, e.start_us
+        source, line, compile_id, rank = here[number]
+        if compile_id is None:
+            compile_id = _plain(e.compile_id)
+        took = end - start if end is not None and start is not None else None
         yield (
-            source, line, compile_id if compile_id is not None else _plain(e.compile_id), rank, e.record.attempt,
-            e.record.process or None, e.name, e.phase, e.category, e.start_us, took, e.depth, e.parent, t.to_json(e.args),
+            source, line, compile_id, rank, ids[number].attempt, prefixes[number].process or None, e.name, e.phase,
+            e.category, start, took, e.depth, e.parent, dumps(e.args),
         )  # fmt: skip
 
 

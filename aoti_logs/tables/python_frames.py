@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.records.replay import Replay
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
@@ -40,17 +41,31 @@ SCHEMA = PythonFrames
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
+    strings, context = Replay(trace), trace.context
     for record in trace.with_stacks():
-        fields = t.mapping(record.metadata)
-        stacks = [(key, fields.get(key)) for key in ("user_stack", "stack")]
-        stacks.append(("context", record.envelope.get("stack")))
-        for kind, stack in stacks:
-            frames = [frame for frame in stack if isinstance(frame, dict)] if isinstance(stack, list) else []
-            if not frames:
+        number, name = record.number, record.name
+        fields, envelope = t.mapping(record.metadata), record.envelope
+        strings.go_to(number, context.prefixes[number].process)
+        for kind, stack in (
+            ("user_stack", fields.get("user_stack")),
+            ("stack", fields.get("stack")),
+            ("context", envelope.get("stack")),
+        ):
+            if not stack or not isinstance(stack, list):
                 continue
-            where = (*t.here(record), record.name, kind)
-            for number, (raw, frame) in enumerate(zip(frames, record.frames(frames), strict=True)):
-                yield (
-                    *where, number, frame.file, t.integer(frame.line), frame.name, frame.loc,
-                    t.integer(raw.get("filename")),
-                )  # fmt: skip
+            frames = [frame for frame in stack if isinstance(frame, dict)]
+            where = (*context.here[number], name, kind)
+            for position, frame in enumerate(frames):
+                yield *where, position, *_row(frame, strings)
+
+
+def _row(frame: dict[str, Any], strings: Replay) -> tuple[Any, ...]:
+    get = frame.get
+    file, name, loc = get("filename"), get("name"), get("loc")
+    number = t.integer(file)
+    if number is not None:
+        file = strings.find(number)
+    return (
+        file if isinstance(file, str) else None, t.integer(get("line")), name if isinstance(name, str) else "",
+        loc if isinstance(loc, str) else None, number,
+    )  # fmt: skip

@@ -6,9 +6,9 @@ adds one, and a Z that is not true). What lies between the two clocks is a numbe
 
 from __future__ import annotations
 
-import calendar
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _PARTS = re.compile(r"(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})")
 _STAMP = re.compile(rb'"timestamp":"\d{4}-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d\.\d{1,9})Z"')
 _END = re.compile(rb'"end_time_us":(\d{15,17})[,}]')
+_YEAR = 365.2425 * 86_400_000
 _QUARTER = 900_000
 _HALF_A_DAY = 14 * 3_600_000
 _PROMPT = 60_000
@@ -32,17 +33,24 @@ def milliseconds(time: str, near: float) -> int | None:
         return None
     month, day, hour, minute, second = (int(found[n]) for n in range(1, 6))
     milli = int(found[6][:3].ljust(3, "0"))
-    year = datetime.fromtimestamp(near / 1000, UTC).year
+    year = 1970 + int(near / _YEAR)
     best: int | None = None
     for candidate in (year - 1, year, year + 1):
-        try:
-            seconds = calendar.timegm((candidate, month, day, hour, minute, second))
-        except ValueError:
+        begin = _day(candidate, month, day)
+        if begin is None or hour > 23 or minute > 59 or second > 60:
             continue
-        value = seconds * 1000 + milli
+        value = (begin + hour * 3600 + minute * 60 + second) * 1000 + milli
         if best is None or abs(value - near) < abs(best - near):
             best = value
     return best
+
+
+@lru_cache(maxsize=64)
+def _day(year: int, month: int, day: int) -> int | None:
+    try:
+        return int(datetime(year, month, day, tzinfo=UTC).timestamp())
+    except ValueError:
+        return None
 
 
 def offset(data: bytes | mmap.mmap, first: float, last: float) -> int | None:
@@ -57,8 +65,10 @@ def offset(data: bytes | mmap.mmap, first: float, last: float) -> int | None:
         last: time of the last one.
     """
     told = set()
-    for end in _END.finditer(data):
-        stamp = _STAMP.search(data, end.end(), _line_end(data, end.end()))
+    at = 0
+    while (end := _END.search(data, at)) is not None:
+        at = line_end(data, end.end())
+        stamp = _STAMP.search(data, end.end(), at)
         local = milliseconds(_time(stamp), first) if stamp else None
         if local is not None:
             told.add(_quarters(local - int(end[1]) / 1000, _PROMPT))
@@ -72,7 +82,8 @@ def offset(data: bytes | mmap.mmap, first: float, last: float) -> int | None:
     return guesses.pop() if len(guesses) == 1 else None
 
 
-def _line_end(data: bytes | mmap.mmap, at: int) -> int:
+def line_end(data: bytes | mmap.mmap, at: int) -> int:
+    """Return where the line ends that holds an offset."""
     end = data.find(b"\n", at)
     return len(data) if end < 0 else end
 

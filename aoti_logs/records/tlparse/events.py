@@ -23,6 +23,8 @@ EVENT = "a chromium event"
 _ORDER = ("name", "ts", "args", "ph", "cat", "tid", "pid", "s")
 _COMPILE_ID = re.compile(r"(?:!(\d{1,9})(?:/|$))?(?:(\d{1,9})/(\d{1,9}))?")
 _ATTEMPT = re.compile(r"compile_attempt_(\d{1,9})")
+_LATEST = 250_000_000_000_000_000
+"""The year 9892, in microseconds since the epoch."""
 _BETWEEN = b" \t\r\n,[]"
 
 
@@ -102,10 +104,8 @@ class Events:
             end,
             line,
             process=self._process,
-            payload=Payload(
-                json.dumps(ordered, indent=0).encode(), self.source, line, by_line=False, exact=False
-            ),
-            microseconds=float(when) if isinstance(when, int | float) and abs(when) < 1e18 else None,
+            payload=Payload(_text(ordered), self.source, line, by_line=False, exact=False),
+            microseconds=float(when) if isinstance(when, int | float) and 0 <= when < _LATEST else None,
             begins=event.get("ph") == "B",
         )
 
@@ -122,6 +122,15 @@ class Events:
         if text in self._attempts:
             ids["attempt"] = self._attempts[text]
         return ids
+
+
+def _text(event: dict[str, Any]) -> bytes:
+    from orjson import JSONEncodeError, dumps
+
+    try:
+        return dumps(event)
+    except JSONEncodeError:  # an integer of more than 64 bits
+        return json.dumps(event).encode()
 
 
 def _compile_id(event: dict[str, Any]) -> str:

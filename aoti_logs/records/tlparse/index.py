@@ -21,6 +21,7 @@ from aoti_logs.sources.source import Kind, Source, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.scan import Columns
     from aoti_logs.records.tlparse.entry import Entry
     from aoti_logs.sources.report import Report
@@ -115,6 +116,18 @@ class ReportIndex(TraceIndex):
         yield from merged(lines or (), events, apart)
         directory = report.directory if lines is None else None
         yield from named_entries(report.files, self._payloads.unclaimed(), directory)
+
+    def at(self, source: str, line: int) -> TraceRecord | None:
+        """Return the record that a line of a file of the report tells of, or is the payload of; None for others."""
+        found = super().at(source, line)
+        if found is not None:
+            return found
+        told = (record for record in self if record.has_payload and record.name != "chromium_event")
+        for record in told:
+            file, lines = record.payload_where
+            if file == source and line in lines:
+                return record
+        return None
 
     # ------------------------------------------------------------ what is in no record
 

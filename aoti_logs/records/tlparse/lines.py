@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.records import envelope as _envelope
+from aoti_logs.records.tlparse.clock import line_end
 from aoti_logs.records.tlparse.entry import Entry
 
 if TYPE_CHECKING:
-    import mmap
     from collections.abc import Iterator
 
     from aoti_logs.records.tlparse.payloads import Payloads
@@ -64,10 +64,10 @@ class Lines:
 
     def restarted(self) -> frozenset[str]:
         """Return the compile ids, without attempts, of which more than one attempt was recorded."""
-        found = set()
-        for attempt in _ATTEMPT.finditer(self.source.data):
-            start = self.source.data.rfind(b"\n", 0, attempt.start()) + 1
-            value = _value(bytes(self.source.data[start : _line_end(self.source.data, start)])) or {}
+        data, found, at = self.source.data, set(), 0
+        while (attempt := _ATTEMPT.search(data, at)) is not None:
+            start, at = data.rfind(b"\n", 0, attempt.start()) + 1, line_end(data, attempt.end())
+            value = _value(bytes(data[start:at])) or {}
             found.add((_envelope.compile_id(value) or "").partition("_")[0])
         return frozenset(found)
 
@@ -78,7 +78,7 @@ class Lines:
         """
         data, before, at = self.source.data, "", 0
         while (found := data.find(b'"rank":', at)) >= 0:
-            start, end = data.rfind(b"\n", 0, found) + 1, _line_end(data, found)
+            start, end = data.rfind(b"\n", 0, found) + 1, line_end(data, found)
             rank = _envelope.rank(_value(bytes(data[start:end])) or {})
             if rank is not None:
                 earlier = bytes(data[data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start])
@@ -147,11 +147,6 @@ def _local_time(value: object) -> str:
     """Return what torch printed: `MMDD HH:MM:SS.uuuuuu`; empty for what is no time of tlparse's."""
     found = _TIME.fullmatch(value) if isinstance(value, str) else None
     return f"{found[1]}{found[2]} {found[3]}" if found else ""
-
-
-def _line_end(data: bytes | mmap.mmap, at: int) -> int:
-    end = data.find(b"\n", at)
-    return len(data) if end < 0 else end
 
 
 def _is_record(value: dict[str, Any]) -> bool:

@@ -34,9 +34,9 @@ class Payloads:
         for path in sorted(self._files, key=number_of):
             if path.endswith(".html") and (stem := code_stem(path)) is not None:
                 self._pages.setdefault(stem, []).append(path)
-        sizes = sum(source.size for source in self._files.values())
-        # A payload may well be there for several records, but a few lines must not name it a million times.
-        self._budget = max(4 * sizes, _LEAST_BUDGET)
+        self._seen: set[int] = set()
+        self._distinct = 0
+        self._taken = 0
 
     def of(self, envelope: dict[str, Any], path: object) -> tuple[Payload | None, str | None]:
         """Return a record's payload, and what is wrong when there should be one and is none.
@@ -55,15 +55,22 @@ class Payloads:
                 self._claimed.add(own)
                 # A parser of tlparse writes an empty file for a record that has none.
                 if source.size or "has_payload" in envelope:
-                    return self._within_budget(whole(source))
+                    return self._bounded(whole(source))
         if page is not None and (payload := code_of(self._files[page])) is not None:
-            return self._within_budget(payload)
+            return self._bounded(payload)
         declared = envelope.get("has_payload")
         return None, (MISSING if isinstance(declared, str) and declared.lower() != EMPTY_MD5 else None)
 
-    def _within_budget(self, payload: Payload) -> tuple[Payload | None, str | None]:
-        self._budget -= len(payload.text)
-        return (payload, None) if self._budget >= 0 else (None, TOO_MUCH)
+    def _bounded(self, payload: Payload) -> tuple[Payload | None, str | None]:
+        # A payload may well be there for several records, but a few lines must not name it a million times.
+        if id(payload.source) not in self._seen:
+            self._seen.add(id(payload.source))
+            self._distinct += len(payload.text)
+        self._taken += len(payload.text)
+        if self._taken > max(_LEAST_BUDGET, 4 * self._distinct):
+            self._taken -= len(payload.text)
+            return None, TOO_MUCH
+        return payload, None
 
     def _next_page(self, envelope: dict[str, Any]) -> str | None:
         """Return the page of generated code that goes with a record: those of one name in their order."""

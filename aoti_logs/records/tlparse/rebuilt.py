@@ -165,7 +165,7 @@ def _one_line(text: str) -> str:
 
 
 class RebuiltTrace(Source):
-    """A trace that is not there, under the name of the file that leads its report.
+    """A trace that is not there, under the name of the file that leads its report. It has no path.
 
     Its places are those of the report's files.
 
@@ -184,7 +184,6 @@ class RebuiltTrace(Source):
             role=lead.role,
             label=lead.label,
             rank=rank,
-            path=lead.path,
         )
         self._rebuilt = rebuilt
 

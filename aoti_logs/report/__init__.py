@@ -1,0 +1,1 @@
+"""One room of the house; see docs/architecture.md."""

@@ -1,0 +1,105 @@
+"""One failure told by a log and by a trace is one finding.
+
+They are taken for the same when kind, innermost text and rank agree. The surer of the two leads; of equals the
+log, which has the whole traceback. The other becomes a link that says what it quotes: the same text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from aoti_logs.explain import Confidence, Finding, Link
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_LONG_ENOUGH = 12  # characters of a message of which one is no other
+_ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
+
+
+def joined(logs: Sequence[Finding], traces: Sequence[Finding]) -> list[Finding]:
+    """Return the findings of logs and traces, each failure once."""
+    found = list(logs)
+    rest: list[Finding] = []
+    taken: set[int] = set()
+    for finding in traces:
+        keys = set(_keys(finding))
+        fitting = [n for n, f in enumerate(found) if _same_rank(f, finding) and keys & set(_keys(f))]
+        if not fitting:
+            rest.append(finding)
+            continue
+        at = min(fitting, key=lambda n: (-_alike(found[n], finding), n in taken, n))
+        # A second trace may be of another run that failed the same way: it is named, and no link.
+        found[at] = _one(found[at], finding) if at not in taken else _named(found[at], finding)
+        taken.add(at)
+    return [*found, *rest]
+
+
+def _alike(log: Finding, trace: Finding) -> int:
+    """Tell how well the exceptions fit: the same class, or one that the log's exception was raised from."""
+    own = str(trace.facts.get("exception_type")).rpartition(".")[2]
+    classes = [str(c).rpartition(".")[2] for c in log.facts.get("chain") or ()]
+    return 2 if own in classes[:1] else int(own in classes)
+
+
+def _keys(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Yield what identifies a failure; nothing for notes that are no failures."""
+    facts, text = finding.facts, str(finding.facts.get("innermost") or "")
+    if text:
+        yield finding.kind, text
+    if finding.kind in {"unsupported_operator", "export_failed"} and facts.get("op"):
+        yield "operator", str(facts["op"]).removeprefix("torch.ops.")
+    if finding.kind == "constraint_violation":
+        for row in facts.get("constraints") or ():
+            if row.get("constant") is not None:
+                yield "constant", f"{row.get('source')} {row['constant']}"
+    if finding.kind == "specialization":
+        yield "constant", f"{facts.get('source')} {facts.get('value')}"
+        yield "constant", f"None {facts.get('value')}"  # `You marked b as dynamic` tells no source
+    if finding.rule in {"AL001", "AL601", "AL603"}:
+        said = text or str(facts.get("message") or "").partition("\n")[0]
+        if len(said) >= _LONG_ENOUGH:
+            yield "text", said
+
+
+def _same_rank(one: Finding, other: Finding) -> bool:
+    return one.rank == other.rank or None in {one.rank, other.rank}
+
+
+def _one(log: Finding, trace: Finding) -> Finding:
+    sure = _ORDER.index(trace.confidence) < _ORDER.index(log.confidence)
+    lead, other = (trace, log) if sure else (log, trace)
+    place = other.chain[0].place if other.chain else None
+    link = Link("trace" if other is trace else "log", _words(other), place)
+    own = any(k.step == "python" for k in lead.chain)
+    python = () if own else tuple(k for k in other.chain if k.step == "python")
+    facts: dict[str, Any] = dict(lead.facts)
+    facts |= {k: v for k, v in other.facts.items() if facts.get(k) is None}
+    role = "cause" if "cause" in {lead.role, other.role} else lead.role
+    return replace(
+        lead,
+        facts=facts,
+        role=role,
+        severity="error" if role == "cause" else lead.severity,
+        rank=lead.rank if lead.rank is not None else other.rank,
+        chain=(*lead.chain, *python, link),
+        consequences=(*lead.consequences, *other.consequences),
+    )
+
+
+def _named(finding: Finding, trace: Finding) -> Finding:
+    place = trace.chain[0].place if trace.chain else None
+    return replace(finding, notes=(*finding.notes, f"{_words(trace)} in another trace ({place})"))
+
+
+def _words(finding: Finding) -> str:
+    """Say what the other source has of the failure."""
+    facts = finding.facts
+    if facts.get("last_partial_node"):
+        return f"the graph ends at {facts['last_partial_node']}"
+    if finding.kind == "specialization":
+        return f"{facts.get('symbol')} = {facts.get('source')} becomes {facts.get('value')}"
+    if facts.get("compile_id"):
+        return f"compile {facts['compile_id']} ends with the same text"
+    return "the same text"
