@@ -277,5 +277,5 @@ def test_asking_the_own_compile_first_gives_what_asking_all_gives(fixtures_dir: 
     for wrapper in wrappers:
         copies = evidence.copies(wrapper)
         about = WrapperInputs(wrapper.inputs, tuple(wrapper.sizes), tuple(wrapper.checks))
-        every = decide(about, wrapper.flavour, witnesses.everything, copies)
+        every = decide(about, wrapper.flavour, (witnesses.everything,), copies)
         assert witnesses.names(wrapper, copies) == every

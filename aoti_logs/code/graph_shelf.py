@@ -28,7 +28,8 @@ class GraphShelf:
     """
 
     def __init__(self, sources: Iterable[Source]) -> None:
-        self._texts = [s for s in sources if s.kind in {Kind.GRAPH, Kind.LOG, Kind.JSON}]
+        self.texts = tuple(s for s in sources if s.kind in {Kind.GRAPH, Kind.LOG, Kind.JSON})
+        """The texts that may hold some, in order."""
         self._read: dict[int, tuple[Graph, ...]] = {}
         self._signatures: dict[int, tuple[Signature, ...]] = {}
 
@@ -41,7 +42,7 @@ class GraphShelf:
     @cached_property
     def all(self) -> tuple[Graph, ...]:
         """Every graph, in the order of the texts."""
-        return tuple(g for s in self._texts for g in self.of(s))
+        return tuple(g for s in self.texts for g in self.of(s))
 
     def signatures_of(self, source: Source) -> tuple[Signature, ...]:
         """Return the signatures in one text, read once."""
@@ -52,19 +53,19 @@ class GraphShelf:
     @cached_property
     def all_signatures(self) -> tuple[Signature, ...]:
         """Every signature, in the order of the texts."""
-        return tuple(s for text in self._texts for s in self.signatures_of(text))
+        return tuple(s for text in self.texts for s in self.signatures_of(text))
 
     def of_compiles(self, compiles: Iterable[tuple[Compile, ...]]) -> list[Graph]:
         """Return the graphs that some compiles recorded, those of one tuple in the order of the texts."""
         places: dict[int, None] = {}
         for together in compiles:
             places |= dict.fromkeys(sorted(p for c in together for p in self._by_compile.get(c, ())))
-        return [g for place in places for g in self.of(self._texts[place])]
+        return [g for place in places for g in self.of(self.texts[place])]
 
     @cached_property
     def _by_compile(self) -> dict[Compile, list[int]]:
         found: dict[Compile, list[int]] = defaultdict(list)
-        for place, source in enumerate(self._texts):
+        for place, source in enumerate(self.texts):
             found[compile_of_witness(source, source.compile_id)].append(place)
         return dict(found)
 
@@ -73,7 +74,7 @@ class GraphShelf:
 
         The flag tells whether the group can be about the wrapper.
         """
-        for texts, own in by_nearness(map(_Text, self._texts), copies):
+        for texts, own in by_nearness(map(_Text, self.texts), copies):
             yield [g for t in texts for g in self.of(t.source)], own
 
 

@@ -69,12 +69,14 @@ def input_names(
         checks: the wrapper's input checks; a static size that differs rules a witness out.
     """
     wrapper = WrapperInputs(tuple(model_inputs), tuple(sizes), tuple(checks))
-    return decide(wrapper, flavour, Bench(graphs, signatures, Told(symbols, source_names)), copies)
+    return decide(wrapper, flavour, (Bench(graphs, signatures, Told(symbols, source_names)),), copies)
 
 
-def decide(wrapper: WrapperInputs, flavour: str, bench: Bench, copies: Sequence[str]) -> dict[str, InputName]:
-    """Return the names that the witnesses of a bench give, by generated name (see `input_names`)."""
-    heard = bench.testimonies(wrapper, aoti=flavour == "aoti_cpp")
+def decide(
+    wrapper: WrapperInputs, flavour: str, benches: Sequence[Bench], copies: Sequence[str]
+) -> dict[str, InputName]:
+    """Return the names that the witnesses of some benches give, by generated name (see `input_names`)."""
+    heard = [t for bench in benches for t in bench.testimonies(wrapper, aoti=flavour == "aoti_cpp")]
     near: dict[tuple[int, str | None, str | None], int] = {}
     judged = []
     for testimony in heard:

@@ -223,12 +223,14 @@ def _kernel_file(
 
     The same kernel stands in the wrapper, in its cache file, and in the wrappers of other ranks.
     """
-    plain = textwrap.dedent(text)
+    first = text.lstrip("\n")[:1]
+    # One line without indent is enough to know that there is nothing to take away.
+    plain = textwrap.dedent(text) if first.isspace() else text
     found, params = _kernel_function(plain)
     return found, params, tuple(check_messages(plain, 0)), plain.rstrip().count("\n")
 
 
-_DEF = re.compile(r"^def (\w+)\(", re.MULTILINE)
+_DEF = re.compile(r"def (\w+)\(")
 _SIGNATURE = re.compile(r"['\"]signature['\"]\s*:\s*\{")
 _SIGNATURE_ENTRY = re.compile(r"(?:['\"](\w+)['\"]|(\d+))\s*:\s*['\"]([^'\"\n]*)['\"]")
 _TRITON_PARAM = re.compile(r"\*{0,2}([A-Za-z_]\w*)\s*(?::\s*([^=]*))?")
@@ -242,7 +244,7 @@ def _kernel_function(text: str) -> tuple[str | None, tuple[Param, ...]]:
     """
     best: tuple[int, re.Match[str], str] | None = None
     above = 0
-    for match in _DEF.finditer(text):
+    for match in _functions(text):
         # Decorators stand between the body before (indented) and the `def`.
         decorators = text[above : match.start()]
         at = max(decorators.rfind("\n@triton_heuristics."), decorators.rfind("\n@triton.autotune"))
@@ -256,6 +258,20 @@ def _kernel_function(text: str) -> tuple[str | None, tuple[Param, ...]]:
     end = closing(text, match.end() - 1)
     head = text[match.end() - 1 : end + 1] if end >= 0 else "()"
     return match[1], _triton_params(head, _signature(decorators))
+
+
+def _functions(text: str) -> Iterator[re.Match[str]]:
+    """Return the heads of functions at the start of a line."""
+    starts = [0] if text.startswith("def ") else []
+    starts += [found + 1 for found in _found(text, "\ndef ")]
+    return (match for start in starts if (match := _DEF.match(text, start)) is not None)
+
+
+def _found(text: str, literal: str) -> Iterator[int]:
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + 1)
 
 
 def _triton_params(head: str, types: dict[str, str]) -> tuple[Param, ...]:
@@ -275,7 +291,7 @@ def _signature(decorators: str) -> dict[str, str]:
 
     Torch before 2.6 wrote positions for names (`{0: '*fp32', 1: 'i32'}`).
     """
-    match = _SIGNATURE.search(decorators)
+    match = _SIGNATURE.search(decorators, max(decorators.find("signature") - 1, 0))
     end = -1 if match is None else closing(decorators, match.end() - 1)
     if match is None or end < 0:
         return {}

@@ -28,12 +28,25 @@ class Bench:
 
     Each index is built when a wrapper first needs it: a trace holds thousands of compiles, and a
     wrapper's own names most inputs.
+
+    Args:
+        graphs: printed graphs.
+        signatures: signatures of exported programs.
+        told: records.
+        spellings: the records that tell how a name that Dynamo made is readable, if not the same.
     """
 
-    def __init__(self, graphs: Sequence[Graph], signatures: Sequence[Signature], told: Told) -> None:
+    def __init__(
+        self,
+        graphs: Sequence[Graph],
+        signatures: Sequence[Signature],
+        told: Told,
+        spellings: Told | None = None,
+    ) -> None:
         self._graphs = graphs
         self._signatures = signatures
         self._told = told
+        self._spellings = spellings or told
         self._held: dict[Key, dict[str, set[str]]] = {}
 
     def testimonies(self, wrapper: WrapperInputs, *, aoti: bool) -> list[Testimony]:
@@ -110,7 +123,7 @@ class Bench:
             if strength is not None:
                 pairs = zip(wrapper.inputs, listing, strict=True)
                 yield Testimony(
-                    {i.name: _named(graph, u, self._told.origins) for i, u in pairs},
+                    {i.name: _named(graph, u, self._spellings.origins) for i, u in pairs},
                     1,
                     strength,
                     f"order of inputs in {graph.stage or 'a graph'}",
@@ -167,7 +180,7 @@ class Bench:
         if strength is None:
             return None
         for dynamo in self._of_dynamo[compile_of(graph)]:
-            names = _through(graph, dynamo, wanted, self._told.origins)
+            names = _through(graph, dynamo, wanted, self._spellings.origins)
             if names:
                 return names, strength, dynamo
         return None

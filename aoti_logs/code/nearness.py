@@ -89,6 +89,11 @@ def compile_of_witness(witness: Source, compile_id: str | None) -> Compile:
     return (witness.parent or witness).name, compile_id or witness.compile
 
 
+def in_trace(witness: Source) -> bool:
+    """Tell evidence of a trace, which is about the compiles whose code the trace holds."""
+    return (witness.parent or witness).kind is Kind.TORCH_TRACE
+
+
 def belongs(witness: Source, copies: Sequence[str]) -> bool:
     """Tell whether a file stands where it can be about this wrapper: in a folder above or below it.
 

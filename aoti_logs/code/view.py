@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.body import Store
@@ -290,6 +290,7 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(reversed(strides))
 
 
+@lru_cache(maxsize=4096)
 def _extent(text: str) -> str:
     text = text.strip()
     return text[:-1] if re.fullmatch(r"\d+L", text) else text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.input_names import decide
 from aoti_logs.code.name_symbols import Told
 from aoti_logs.code.name_witness import Bench
-from aoti_logs.code.nearness import AOTI, compile_of_copy, compile_of_witness
+from aoti_logs.code.nearness import AOTI, compile_of_copy, compile_of_witness, in_trace
 from aoti_logs.code.testimony import WrapperInputs
 
 if TYPE_CHECKING:
@@ -38,48 +38,101 @@ class Witnesses:
         self._every_symbol = symbols
         self._every_source_name = source_names
         self._last: tuple[_Compiles, Bench] | None = None
-        self._last_told: tuple[tuple[Compile, ...], Told] | None = None
+        self._told: dict[tuple[Compile, ...], Told] = {}
         self._known: dict[Hashable, dict[str, InputName]] = {}
 
     def names(self, wrapper: Wrapper, copies: Sequence[str]) -> dict[str, InputName]:
         """Return the user's names of a wrapper's inputs.
 
         What its own compile recorded goes first in any case (`input_names`), so where that names
-        every input the rest is not asked: a trace holds thousands of compiles, each with graphs.
-        Wrappers that say the same and lie in the same places are asked about once.
+        every input the rest is not asked. Where it does not, as for what a backward graph gets from
+        its forward graph, a trace's other compiles are asked only if they are of the same code (frame):
+        it holds thousands of others. Wrappers that say the same and lie in the same places are asked
+        about once.
         """
         about = WrapperInputs(tuple(wrapper.inputs), tuple(wrapper.sizes), tuple(wrapper.checks))
         key = (about, wrapper.flavour, frozenset(map(_standing, copies)))
         if key not in self._known:
-            names = decide(about, wrapper.flavour, self._of_compiles(_labels(copies)), copies)
+            labels = _labels(copies)
+            own = self._of_compiles(labels)
+            names = decide(about, wrapper.flavour, (own,), copies)
             if any(i.name not in names for i in wrapper.inputs):
-                names = decide(about, wrapper.flavour, self.everything, copies)
+                akin = self._of_same_code(labels)
+                if akin is None:
+                    rest: tuple[Bench, ...] = (self.everything,)
+                else:
+                    rest = self._bench_of(akin, self._every_record), self._outside
+                names = decide(about, wrapper.flavour, rest, copies)
             self._known[key] = names
         return self._known[key]
 
     @cached_property
     def everything(self) -> Bench:
         """All witnesses."""
-        told = Told(self._every_symbol, self._every_source_name)
-        return Bench(self._graphs.all, self._graphs.all_signatures, told)
+        return Bench(self._graphs.all, self._graphs.all_signatures, self._every_record)
+
+    @cached_property
+    def _every_record(self) -> Told:
+        return Told(self._every_symbol, self._every_source_name)
+
+    @cached_property
+    def _outside(self) -> Bench:
+        """What stands in no trace."""
+        texts = [t for t in self._graphs.texts if not in_trace(t)]
+        graphs = [g for t in texts for g in self._graphs.of(t)]
+        signatures = [s for t in texts for s in self._graphs.signatures_of(t)]
+        symbols = [s for s in self._every_symbol if not in_trace(s.source)]
+        return Bench(graphs, signatures, Told(symbols, ()), self._every_record)
+
+    def _of_same_code(self, labels: _Compiles) -> _Compiles | None:
+        """Return the compiles of the same frames in the same traces; None where the trace does not tell."""
+        found: dict[Compile, None] = {}
+        for together in labels:
+            [(name, mark)] = together if len(together) == 1 else [("", None)]
+            if mark is None or (name, mark) not in self._order:
+                return None
+            found |= dict.fromkeys(self._frames[name, _frame(mark)])
+        return (tuple(sorted(found, key=self._order.__getitem__)),) if found else None
+
+    @cached_property
+    def _order(self) -> dict[Compile, int]:
+        """The compiles of traces, by where their first record of each kind stands."""
+        texts = (compile_of_witness(t, t.compile_id) for t in self._graphs.texts if in_trace(t))
+        traced = dict.fromkeys((*self._source_names, *self._symbols, *texts))
+        return {compiled: number for number, compiled in enumerate(traced)}
+
+    @cached_property
+    def _frames(self) -> dict[tuple[str, str], list[Compile]]:
+        found: dict[tuple[str, str], list[Compile]] = defaultdict(list)
+        for name, mark in self._order:
+            if mark is not None:
+                found[name, _frame(mark)].append((name, mark))
+        return found
 
     def _of_compiles(self, compiles: _Compiles) -> Bench:
         if self._last is None or self._last[0] != compiles:
-            graphs = self._graphs.of_compiles(compiles)
-            texts = {id(g.source): g.source for g in graphs}.values()
-            signatures = [s for text in texts for s in self._graphs.signatures_of(text)]
-            self._last = compiles, Bench(graphs, signatures, self._told_by(compiles))
+            self._last = compiles, self._bench_of(compiles)
         return self._last[1]
 
+    def _bench_of(self, compiles: _Compiles, spellings: Told | None = None) -> Bench:
+        graphs = self._graphs.of_compiles(compiles)
+        texts = {id(g.source): g.source for g in graphs}.values()
+        signatures = [s for text in texts for s in self._graphs.signatures_of(text)]
+        return Bench(graphs, signatures, self._told_by(compiles), spellings)
+
     def _told_by(self, compiles: _Compiles) -> Told:
-        """Return the records of some compiles; those of all AOTInductor compiles of a trace are the same."""
+        """Return the records of some compiles."""
         every = dict.fromkeys(c for together in compiles for c in together)
         recorded = tuple(c for c in every if c in self._symbols or c in self._source_names)
-        if self._last_told is None or self._last_told[0] != recorded:
+        if recorded not in self._told:
             symbols = [s for c in recorded for s in self._symbols.get(c, ())]
             names = [n for c in recorded for n in self._source_names.get(c, ())]
-            self._last_told = recorded, Told(symbols, names)
-        return self._last_told[1]
+            told = Told(symbols, names)
+            if all(mark is not None for _, mark in recorded):
+                return told
+            # Those of all AOTInductor compiles of a trace are the same.
+            self._told[recorded] = told
+        return self._told[recorded]
 
     @cached_property
     def _symbols(self) -> dict[Compile, list[Symbol]]:
@@ -108,6 +161,11 @@ def _labels(copies: Sequence[str]) -> _Compiles:
             aoti = mark is not None and mark.startswith(AOTI)
             found[((name, None), (name, mark)) if aoti else ((name, mark),)] = None
     return tuple(found)
+
+
+def _frame(mark: str) -> str:
+    """Return the frame of a compile id: that of `0/1_2` is `0`, of `!0/1/0` is `!0/1`."""
+    return mark.rpartition("/")[0] or mark
 
 
 def _standing(copy: str) -> Compile:
