@@ -47,15 +47,6 @@ def message_findings(events: LogEvents, source: Source, told: Sequence[Finding])
             case.facts["n_glog_records"] = prefixed
             finding = failure_finding(case)
             found.setdefault((finding.kind, finding.title, finding.rank), finding)
-    for error in events.errors:
-        limit = read_limit(error.message) if "hit recompilation cache limit" in error.message else None
-        if limit is not None:
-            failure = Failure(FailureKind.RECOMPILE_LIMIT, None, (), error.message, error.text, detail=limit)
-            case = FailureCase(
-                failure, error.span.place, reached=Reached.HANDLED, log=source.name, rank=error.rank
-            )
-            finding = failure_finding(case)
-            found.setdefault((finding.kind, finding.title, finding.rank), finding)
     return [*found.values(), *_draft_findings(events.notes, source)]
 
 
