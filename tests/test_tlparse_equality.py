@@ -46,6 +46,7 @@ NOT_CARRIED: dict[str, dict[str, str]] = {
         "compile_id": STRINGS,
         "attempt": RUNTIME,
     },
+    "artifacts": {"payload_bytes": JSON, "text": JSON},
     "compiles": {"n_records": RUNTIME},
     "guards": {"tree": PLACE},
     "inputs": {"evidence": PLACE},

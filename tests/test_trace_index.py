@@ -182,7 +182,7 @@ def test_aot_inductor_compiles_are_told_apart_by_their_events():
 def test_records_of_two_aot_inductor_compiles_at_once_belong_to_neither_for_certain():
     begin, end = event("compile_fx_aot", "B"), event("compile_fx_aot", "E")
     found = [record.compile for record in index_of(begin + begin + end + end)]
-    assert found == ["aoti/0", None, None, "aoti/0"]
+    assert found == ["aoti/0", "aoti/1", None, None]
 
 
 def test_an_aot_inductor_compile_without_end_reaches_to_the_end_of_the_file():

@@ -54,7 +54,8 @@ class CacheEvent:
     def components(self) -> list[str]:
         """What the key was made of, `[hash] part: value` each; a value of several lines was split until 2024."""
         parts: list[str] = []
-        for item in self.fields.get("components") or self.fields.get("cache_components") or ():
+        items = self.fields.get("components") or self.fields.get("cache_components")
+        for item in items if isinstance(items, list) else ():
             if not isinstance(item, str):
                 continue
             if parts and not item.startswith("["):

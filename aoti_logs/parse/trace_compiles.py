@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 
 _BREAK = "dynamo_graph_break_reason"
-_TOLD = {"dynamo_start", "inductor_output_code", "graph_dump", *ENTRIES} - RUNTIME
+_TOLD = {
+    "dynamo_start",
+    "dynamo_output_graph",
+    "inductor_output_code",
+    "graph_dump",
+    *ENTRIES,
+} - RUNTIME
 
 
 @dataclass
@@ -28,9 +34,10 @@ class Compile:
         start: `dynamo_start`, where the user's stack is.
         metrics: fields of its last `compilation_metrics`, None when it never wrote any.
         backward: the same of the backward, which is compiled later under the same id.
+        has_graph: whether Dynamo printed the graph that came of it.
         files: paths that generated code was written to, in order.
-        graph_breaks: reasons it broke off for.
-        ended: of an AOTInductor compile, whether its `compile_fx_aot` ended.
+        n_graph_breaks: `dynamo_graph_break_reason` records. The metric `num_graph_breaks` is no such number: it
+            counts those of the whole process until then.
     """
 
     first: TraceRecord
@@ -42,7 +49,7 @@ class Compile:
     backward: dict[str, Any] | None = None
     files: list[str] = field(default_factory=list)
     n_graph_breaks: int = 0
-    ended: bool = False
+    has_graph: bool = False
 
     @property
     def kind(self) -> str:
@@ -65,14 +72,13 @@ class Compile:
         if self.field("fail_type") is not None:
             return "error"
         if self.metrics is None:
-            return "ok" if self.kind == "aot_inductor" and self.ended else "missing"
+            return "missing"
         if self.kind == "aot_inductor":
             return "ok"
         if self.metrics.get("restart_reasons"):
             return "break"
-        if self.metrics.get("graph_op_count") == 0 or self.metrics.get("has_guarded_code") is False:
-            return "empty"
-        return "ok"
+        empty = not self.metrics.get("graph_op_count") and not self.has_graph
+        return "empty" if empty or self.metrics.get("has_guarded_code") is False else "ok"
 
 
 def compiles(trace: TraceIndex) -> list[Compile]:
@@ -94,17 +100,16 @@ def compiles(trace: TraceIndex) -> list[Compile]:
         key = (context.prefixes[number].process if several else 0, compile_id)
         compile_ = open_.get(key)
         if compile_ is None or (name == "dynamo_start" and compile_.start is not None):
-            compile_ = open_[key] = Compile(trace[number], compile_id)
+            before = [] if compile_ is None else _before(trace, number, key)
+            if compile_ is not None:
+                compile_.n_records -= len(before)
+            compile_ = open_[key] = Compile(trace[min(before, default=number)], compile_id, len(before))
             found.append(compile_)
         compile_.n_records += 1
         if attempt is not None and attempt >= compile_.attempts:
             compile_.attempts = attempt + 1
         if told[key_number]:
             _take(compile_, trace[number], name)
-    unfinished = trace.aot_compiles.unfinished
-    for compile_ in found:
-        if compile_.kind == "aot_inductor":
-            compile_.ended = int(compile_.compile_id.removeprefix("aoti/")) not in unfinished
     return found
 
 
@@ -112,9 +117,40 @@ def _tells(name: str, own: str | None) -> bool:
     return name in _TOLD or (name == "artifact" and own == _BREAK)
 
 
+def _before(trace: TraceIndex, start: int, key: tuple[int, str]) -> list[int]:
+    """Return the records in front of a repeated `dynamo_start` that are of the new compile, not of the old one.
+
+    Its first events begin, and the reasons of its recompilation are written, before `dynamo_start`.
+    """
+    found: list[int] = []
+    context = trace.context
+    for number in range(start - 1, max(-1, start - _LOOK), -1):
+        process = context.prefixes[number].process if trace.several_processes else 0
+        own = context.here[number][2]
+        if own is None or process != key[0]:
+            continue
+        record = trace[number]
+        begins = record.name == "chromium_event" and _phase(record) == "B"
+        if own != key[1] or not (begins or record.artifact == "recompile_reasons"):
+            break
+        found.append(number)
+    return found
+
+
+def _phase(record: TraceRecord) -> object:
+    value = record.json()
+    return value.get("ph") if isinstance(value, dict) else None
+
+
+_LOOK = 64
+"""Records: strings of the stack may stand between."""
+
+
 def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
     if name == "dynamo_start":
         compile_.start = record
+    elif name == "dynamo_output_graph":
+        compile_.has_graph = True
     elif name in ("inductor_output_code", "graph_dump"):
         if record.filename and record.filename not in compile_.files:
             compile_.files.append(record.filename)

@@ -2,7 +2,8 @@
 
 `torch/_dynamo/utils.py` (`ChromiumEventLogger`) writes one record for a begin (`"ph": "B"`), one for its end (`E`) and
 one for an instant (`i`). All threads of a process share `tid` 0, so spans of threads that compile at once overlap:
-a begin and an end belong together by name and compile id, the innermost first.
+a begin and an end belong together by name and compile id, the innermost first. Where threads are inside of spans of
+one name and of no compile id at once, nothing says which end is whose.
 """
 
 from __future__ import annotations
@@ -43,15 +44,14 @@ class Event:
     @property
     def compile_id(self) -> str | None:
         """Compile id in the arguments, None where torch knew none."""
-        own = self.args.get("compile_id")
-        return own if isinstance(own, str) and own != "None" else None
+        return _id(self.args)
 
 
 def events(trace: TraceIndex) -> list[Event]:
     """Return the events of a trace in file order of their begins; what is no event object is left out."""
     found: list[Event] = []
     open_: Open = {}
-    stacks: dict[int, list[Event]] = {}
+    stacks: dict[int, _Stack] = {}
     prefixes = trace.context.prefixes
     for number, value in trace.payload_objects("chromium_event"):
         get = value.get
@@ -63,14 +63,10 @@ def events(trace: TraceIndex) -> list[Event]:
         if phase == "E" and (begun := _begun(open_, process, name, args)) is not None:
             begun.phase, begun.end_us = "span", at
             begun.args = {**begun.args, **args}
-            stack = stacks[process]
-            if stack[-1] is begun:
-                stack.pop()
-            else:
-                stack.remove(begun)
+            stacks[process].end()
             continue
-        stack = stacks.setdefault(process, [])
-        depth, parent = len(stack), stack[-1].name if stack else None
+        stack = stacks.setdefault(process, _Stack())
+        depth, parent = stack.depth, stack.innermost
         start, end = (None, at) if phase == "E" else (at, None)
         category = get("cat")
         event = Event(
@@ -80,8 +76,29 @@ def events(trace: TraceIndex) -> list[Event]:
         found.append(event)
         if phase == "B":
             open_.setdefault((process, name), []).append(event)
-            stack.append(event)
+            stack.begin(event)
     return found
+
+
+class _Stack:
+    """The spans of a process that are open. One that ends below others stays in the list until they have ended."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self._begun: list[Event] = []
+
+    @property
+    def innermost(self) -> str | None:
+        return self._begun[-1].name if self._begun else None
+
+    def begin(self, event: Event) -> None:
+        self.depth += 1
+        self._begun.append(event)
+
+    def end(self) -> None:
+        self.depth -= 1
+        while self._begun and self._begun[-1].phase != "begin":
+            self._begun.pop()
 
 
 def _begun(open_: Open, process: int, name: str, args: dict[str, Any]) -> Event | None:
@@ -93,7 +110,14 @@ def _begun(open_: Open, process: int, name: str, args: dict[str, Any]) -> Event 
     for at in range(len(waiting) - 1, max(-1, len(waiting) - _LOOK), -1):
         if waiting[at].args.get("compile_id") == own:
             return waiting.pop(at)
-    return waiting.pop()
+    # Of two compiles that both have an id, one is not the other: its half was lost.
+    known = _id(args) is not None and waiting[-1].compile_id is not None
+    return None if known else waiting.pop()
+
+
+def _id(args: dict[str, Any]) -> str | None:
+    own = args.get("compile_id")
+    return own if isinstance(own, str) and own != "None" else None
 
 
 _PHASES = {"B": "begin", "E": "end", "i": "instant", "I": "instant"}

@@ -36,14 +36,22 @@ class AotCompiles:
     """
 
     def __init__(self, index: TraceIndex) -> None:
-        self.stretches: list[Stretch] = _by_events(index) or list(_by_dumps(index))
+        self.stretches: list[Stretch] = []
         """The compiles in file order; number N is `aoti/N`."""
         self.unfinished: set[int] = set()
         """Numbers of the compiles of which no end was recorded."""
-        self._turns = {process: _turns(self.stretches, process) for process in {s[2] for s in self.stretches}}
-        for number, (_, last, _) in enumerate(self.stretches):
-            if last == len(index) - 1 and not _ends(index, last):
-                self.unfinished.add(number)
+        self._turns: dict[int, list[tuple[int, int | None]]] = {}
+        events = list(_events(index))
+        if any(phase == "B" for _, phase, _ in events):
+            self._by_events(events, len(index) - 1)
+        else:
+            for number, stretch in enumerate(_by_dumps(index)):
+                first, last, process = stretch
+                self.stretches.append(stretch)
+                self._turn(process, first, number)
+                self._turn(process, last + 1, None)
+                if last == len(index) - 1 and not _ends(index, last):
+                    self.unfinished.add(number)
 
     def __len__(self) -> int:
         """Return how many compiles there are."""
@@ -53,7 +61,7 @@ class AotCompiles:
         """Return the compile that a record without compile id belongs to.
 
         None where no compile was under way, and where several threads compiled at once: their records
-        cannot be told apart.
+        cannot be told apart, not even when all but one have ended, because nothing says which.
 
         Args:
             number: the record.
@@ -65,51 +73,43 @@ class AotCompiles:
         at = bisect_right(turns, number, key=lambda turn: turn[0]) - 1
         return turns[at][1] if at >= 0 else None
 
+    def _turn(self, process: int, at: int, compile_: int | None) -> None:
+        """Note which compile is the only one under way in a process from a record on."""
+        self._turns.setdefault(process, []).append((at, compile_))
 
-def _turns(stretches: list[Stretch], process: int) -> list[tuple[int, int | None]]:
-    """Return from which record on which compile is the only one under way in a process."""
-    changes: list[tuple[int, int, int]] = []
-    for number, (first, last, owner) in enumerate(stretches):
-        if owner == process:
-            changes += [(first, 1, number), (last + 1, 0, number)]
-    under_way: set[int] = set()
-    turns: list[tuple[int, int | None]] = []
-    for at, begins, number in sorted(changes):
-        if begins:
-            under_way.add(number)
-        else:
-            under_way.discard(number)
-        turns.append((at, min(under_way) if len(under_way) == 1 else None))
-    return turns
+    def _by_events(self, events: list[tuple[int, str, int]], last: int) -> None:
+        """Pair the begins with the ends; a begin without end reaches to the end of the file."""
+        open_: dict[int, list[int]] = {}
+        for at, phase, process in events:
+            begun = open_.setdefault(process, [])
+            if phase == "B":
+                number = len(self.stretches)
+                self.stretches.append((at, last, process))
+                self._turn(process, at, number)
+                if begun:
+                    self._turn(process, at + 1, None)
+                begun.append(number)
+            elif phase == "E" and begun:
+                number = begun.pop()
+                self.stretches[number] = (self.stretches[number][0], at, process)
+                if not begun:
+                    self._turn(process, at + 1, None)
+        for begun in open_.values():
+            self.unfinished.update(begun)
 
 
 def _ends(index: TraceIndex, number: int) -> bool:
     record = index[number]
-    if record.name != "chromium_event":
-        return record.name == "compilation_metrics" or record.key in _WRAPPERS
-    value = record.json()
-    return isinstance(value, dict) and value.get("name") == "compile_fx_aot" and value.get("ph") == "E"
+    return record.name == "compilation_metrics" or record.key in _WRAPPERS
 
 
-def _by_events(index: TraceIndex) -> list[Stretch]:
-    """Pair the begins with the ends; a begin without end reaches to the end of the file."""
-    open_: dict[int, list[int]] = {}
-    found: list[Stretch] = []
+def _events(index: TraceIndex) -> Iterator[tuple[int, str, int]]:
+    """Yield record, phase and process of each `compile_fx_aot` of no compile id (under torch.compile it has one)."""
     for number in _event_records(index):
         record = index[number]
         value = record.json()
-        if not isinstance(value, dict) or value.get("name") != "compile_fx_aot":
-            continue
-        if record.compile_id is not None:  # under torch.compile it has an id
-            continue
-        begun = open_.setdefault(record.process, [])
-        if value.get("ph") == "B":
-            begun.append(number)
-        elif value.get("ph") == "E" and begun:
-            found.append((begun.pop(), number, record.process))
-    for process, begun in open_.items():
-        found += [(number, len(index) - 1, process) for number in begun]
-    return sorted(found)
+        if isinstance(value, dict) and value.get("name") == "compile_fx_aot" and record.compile_id is None:
+            yield number, str(value.get("ph")), record.process
 
 
 def _event_records(index: TraceIndex) -> Iterator[int]:

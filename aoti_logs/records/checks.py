@@ -11,7 +11,8 @@ from aoti_logs.records.record import Check
 if TYPE_CHECKING:
     from aoti_logs.records.trace import TraceIndex
 
-_DECLARES = b'"has_payload": "'
+_KEY = b'"has_payload"'
+_DECLARES = _KEY + b': "'
 _CHECKSUM = 34
 """Length of `MD5"}`, with which nearly all envelopes end that declare a payload."""
 _NOTHING = Check(None, None, None, None)
@@ -27,7 +28,7 @@ def checks(index: TraceIndex) -> list[Check]:
     ):
         usual = number not in breaks and number not in problems
         at = head_end - _CHECKSUM
-        if usual and end <= head_end + 1 and _DECLARES not in data[env:head_end]:
+        if usual and end <= head_end + 1 and _KEY not in data[env:head_end]:
             found.append(_NOTHING)
         elif usual and data[at - len(_DECLARES) : at] == _DECLARES and data[head_end - 1] == 0x7D:
             if end > head_end + 1 and data[head_end + 1] == 0x09 and data[end - 1] == 0x0A:

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 _USUAL = 22
 """Length of `V1129 12:10:21.164000 `: what is behind it repeats with every record of one emitter."""
+_FRACTION = 6
+"""Digits before its last blank; with fewer, the process may stand before that, and differ."""
 _BLANK = 0x20
 _DECLARES = b'"has_payload": "'
 _CHECKSUM = 34
 """Length of `MD5"}`, with which nearly all envelopes end that declare a payload."""
+_PLAIN = frozenset({int, type(None)})
 
 
 Here = tuple[str, int, str | None, int | None]
@@ -103,15 +106,15 @@ class Context:
                     get("rank"),
                     get("compiled_autograd_id"),
                 )
-                ids = known.get(key)
-            except (JSONDecodeError, AttributeError, TypeError):
+                # 1.0 and true are the same key as 1, and no ids.
+                ids = known.get(key) if _PLAIN.issuperset(map(type, key)) else ids_of(value)
+                if ids is None:
+                    ids = known[key] = ids_of(value)
+            except (JSONDecodeError, AttributeError):
                 value, problem = _envelope.decode_object(data[env:end])
+                ids = ids_of(value)
                 if problem is not None:
                     self.problems[len(self.ids)] = problem
-                self.ids.append(ids_of(value))
-                continue
-            if ids is None:
-                ids = known[key] = ids_of(value)
             if "subgraph_name" in value:
                 self.subgraphs[len(self.ids)] = str(value["subgraph_name"])
             name, fields = entries[key_number]
@@ -131,10 +134,14 @@ class Context:
         for start, env in zip(columns.start, columns.env, strict=True):
             rest = data[start + _USUAL : env]
             prefix = known.get(rest)
-            if prefix is None or data[start + _USUAL - 1] != _BLANK:
+            usual = (
+                data[start + _USUAL - 1] == _BLANK
+                and data[start + _USUAL - 1 - _FRACTION : start + _USUAL - 1].isdigit()
+            )
+            if prefix is None or not usual:
                 parsed = _envelope.parse_prefix(data[start:env]) or ("", "", 0, "", 0)
                 prefix = Prefix(*parsed[2:])
-                if data[start + _USUAL - 1] == _BLANK:
+                if usual:
                     known[rest] = prefix
             self.prefixes.append(prefix)
 

@@ -49,6 +49,9 @@ CONTEXT_KEYS = frozenset(
 )
 """Envelope keys that never name the entry (`torch/_logging/_internal.py`)."""
 
+_LONGEST_INTEGER = 300
+"""Digits."""
+
 NAMED = frozenset({"artifact", "graph_dump"})
 """Entries that are told apart by the `name` in their metadata."""
 
@@ -77,7 +80,7 @@ def decode_json(raw: bytes) -> Any:
     import json
 
     try:
-        return _without_surrogates(json.loads(raw.decode("utf-8", "replace")))
+        return _without_surrogates(json.loads(raw.decode("utf-8", "replace"), parse_int=_whole))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -89,6 +92,11 @@ def decode_object(raw: bytes) -> tuple[dict[str, Any], str | None]:
     except ValueError as error:
         return {}, f"the envelope is not JSON: {error}"
     return (value, None) if isinstance(value, dict) else ({}, "the envelope is not a JSON object")
+
+
+def _whole(digits: str) -> int | float:
+    # What no float can hold would be an error wherever it is reckoned with.
+    return int(digits) if len(digits) < _LONGEST_INTEGER else float(digits)
 
 
 def _without_surrogates(value: Any) -> Any:

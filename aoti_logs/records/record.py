@@ -330,12 +330,13 @@ class TraceRecord:
 
 def _frame(frame: dict[str, Any], find: Callable[[int], str | None]) -> StackFrame:
     get = frame.get
-    file, line, loc = get("filename"), get("line"), get("loc")
-    if isinstance(file, int):
-        file = find(file)
+    file, line, name, loc = get("filename"), get("line"), get("name"), get("loc")
+    number = _envelope.natural(file)
+    if number is not None:
+        file = find(number)
     return StackFrame(
         file if isinstance(file, str) else None,
-        line if isinstance(line, int) else None,
-        str(get("name", "")),
+        line if isinstance(line, int) and not isinstance(line, bool) else None,
+        name if isinstance(name, str) else "",
         loc if isinstance(loc, str) else None,
     )

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from aoti_logs.records.envelope import natural
+
 if TYPE_CHECKING:
     from aoti_logs.records.trace import TraceIndex, TraceRecord
 
@@ -46,8 +48,10 @@ def definitions(index: TraceIndex) -> Definitions:
     table = Definitions()
     for record in index.find("str"):
         value = record.metadata
-        if isinstance(value, list) and len(value) == 2 and isinstance(value[1], int):
-            table.add(value[1], str(value[0]), record.number, record.process)
+        if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):
+            number = natural(value[1])
+            if number is not None:
+                table.add(number, value[0], record.number, record.process)
     return table
 
 

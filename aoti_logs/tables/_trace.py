@@ -74,10 +74,13 @@ def to_json(value: object) -> str:
     """Return a value as JSON text."""
     try:
         return dumps(value).decode()
-    except TypeError:  # an integer beyond 64 bits
+    except TypeError:  # an integer beyond 64 bits, or nested deeper than orjson writes
         import json
 
-        return json.dumps(value)
+        try:
+            return json.dumps(value)
+        except RecursionError:
+            return '"nested too deeply"'
 
 
 def integer(value: object) -> int | None:

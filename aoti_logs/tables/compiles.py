@@ -45,7 +45,11 @@ class Compiles(dy.Schema):
     fail_file = dy.String(nullable=True, description="User's file in which it arose.")
     fail_line = dy.Int64(nullable=True, description="Line there.")
     restart_reasons = dy.List(dy.String(), nullable=True, description="Why analysis restarted.")
-    n_graph_breaks = dy.Int64(nullable=True, description="Graph breaks that were recorded or counted.")
+    n_graph_breaks = dy.Int64(
+        nullable=True,
+        description="Graph breaks that were recorded for it (`dynamo_graph_break_reason`); null where only restarts "
+        "tell of them, as in torch 2.4. The metric `num_graph_breaks` counts those of the whole process.",
+    )
     n_guards = dy.Int64(nullable=True, description="Guards (`guard_count`).")
     n_graph_ops = dy.Int64(nullable=True, description="Operations of the graph (`graph_op_count`).")
     cache_size = dy.Int64(nullable=True, description="Compiles that the function had before.")
@@ -55,7 +59,9 @@ class Compiles(dy.Schema):
     files = dy.List(
         dy.String(), nullable=False, description="Paths that its generated code was written to, in order."
     )
-    n_records = dy.Int64(nullable=False, description="Records of the trace that belong to it.")
+    n_records = dy.Int64(
+        nullable=False, description="Records of the trace that belong to it, strings not counted."
+    )
 
 
 SCHEMA = Compiles
@@ -63,22 +69,21 @@ SCHEMA = Compiles
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
+    breaks = bool(trace.numbers("artifact:dynamo_graph_break_reason"))
     for c in compiles(trace):
-        yield _row(c)
+        yield _row(c, c.n_graph_breaks if breaks or not c.field("restart_reasons") else None)
 
 
-def _row(c: Compile) -> tuple[Any, ...]:
+def _row(c: Compile, breaks: int | None) -> tuple[Any, ...]:
     source, line, _, rank = t.here(c.first)
     called = caller(c)
-    counted = t.integer(c.field("num_graph_breaks"))
-    breaks = max(counted or 0, c.n_graph_breaks)
     return (
         source, line, c.compile_id, rank, c.kind, c.status, c.attempts, c.first.process,
         t.text(c.field("co_name")), t.text(c.field("co_filename")), t.integer(c.field("co_firstlineno")),
         called.file if called else None, called.line if called else None, start_us(c), duration_us(c),
         exception_class(c.field("fail_type")), t.text(c.field("fail_reason")), t.text(c.field("fail_user_frame_filename")),
         t.integer(c.field("fail_user_frame_lineno")), t.texts(c.field("restart_reasons")),
-        breaks if counted is not None or breaks else None, t.integer(c.field("guard_count")),
+        breaks, t.integer(c.field("guard_count")),
         t.integer(c.field("graph_op_count")), t.integer(c.field("cache_size")), t.text(c.field("recompile_reason")),
         t.text(c.field("cudagraph_skip_reason")), c.backward is not None, c.files, c.n_records,
     )  # fmt: skip

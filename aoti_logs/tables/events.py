@@ -33,7 +33,11 @@ class Events(dy.Schema):
     )
     category = dy.String(nullable=True, description="Category, `dynamo_timed`.")
     start_us = dy.Float64(nullable=True, description="Begin in microseconds since 1970 (UTC).")
-    duration_us = dy.Float64(nullable=True, description="Microseconds from begin to end; null for the rest.")
+    duration_us = dy.Float64(
+        nullable=True,
+        description="Microseconds from begin to end; null for the rest. Begin and end are paired by name and compile id, "
+        "the innermost first: where threads overlap without compile ids, an end may be another's.",
+    )
     depth = dy.Int64(
         nullable=False,
         description="Spans of the process that were open when it began; threads are not told apart.",

@@ -61,11 +61,11 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
 
 def _row(frame: dict[str, Any], strings: Replay) -> tuple[Any, ...]:
     get = frame.get
-    file, line, loc = get("filename"), get("line"), get("loc")
-    number = None
-    if isinstance(file, int):
-        number, file = file, strings.find(file)
+    file, name, loc = get("filename"), get("name"), get("loc")
+    number = t.integer(file)
+    if number is not None:
+        file = strings.find(number)
     return (
-        file if isinstance(file, str) else None, t.integer(line), str(get("name", "")),
-        loc if isinstance(loc, str) else None, t.integer(number),
+        file if isinstance(file, str) else None, t.integer(get("line")), name if isinstance(name, str) else "",
+        loc if isinstance(loc, str) else None, number,
     )  # fmt: skip

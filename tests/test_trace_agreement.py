@@ -1,0 +1,198 @@
+"""Fast and slow ways to a trace agree, and no value that an envelope or payload may hold raises or is misread."""
+
+import hashlib
+import json
+from time import process_time
+from typing import Any
+
+import pytest
+
+from aoti_logs._run import Run
+from aoti_logs.records.trace import TraceIndex
+from aoti_logs.sources.source import Kind, Source
+from aoti_logs.tables import from_traces
+
+HUGE = 10**400
+PREFIX = "V1129 12:12:31.417000 7281 torch/x.py:1]"
+
+
+def record(payload: str | None = None, prefix: str = PREFIX, **envelope: Any) -> bytes:
+    if payload is not None:
+        envelope["has_payload"] = hashlib.md5(payload.encode()).hexdigest()
+    lines = "".join(f"\t{line}\n" for line in payload.split("\n")) if payload is not None else ""
+    return f"{prefix} {json.dumps(envelope)}\n{lines}".encode()
+
+
+def event(name: str, phase: str, ts: float = 1, **args: object) -> bytes:
+    return record(json.dumps({"name": name, "ph": phase, "ts": ts, "args": args}), chromium_event={})
+
+
+def index_of(*records: bytes) -> TraceIndex:
+    data = b"".join(records)
+    return TraceIndex(Source("trace.log", Kind.TORCH_TRACE, lambda: data))
+
+
+def run_of(*records: bytes) -> Run:
+    data = b"".join(records)
+    return Run([Source("trace.log", Kind.TORCH_TRACE, lambda: data)], [], ())
+
+
+EMPTY = "d41d8cd98f00b204e9800998ecf8427e"
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        (record(x={}, frame_id=1, frame_compile_id=0), record(x={}, frame_id=1.0, frame_compile_id=0)),
+        (record(x={}, frame_id=1, frame_compile_id=0), record(x={}, frame_id=True, frame_compile_id=False)),
+        (record(x={}, frame_id=[1], frame_compile_id=0, rank={}), record(x={}, rank=0)),
+        (f'{PREFIX} {{"x":{{}},"has_payload":"{EMPTY}"}}\n'.encode(),),
+        tuple(record(x={}, prefix=f"V1129 12:10:21.1 474{n} torch/x.py:1]") for n in (1, 2)),
+        tuple(record(x={}, prefix=f"V1129 12:10:21.123 4{n} torch/x.py:1]") for n in (1, 2)),
+        (record(x={"a": float("nan")}, subgraph_name="s", frame_id=1, frame_compile_id=2),),
+    ],
+)
+def test_all_records_at_once_say_what_each_says_alone(records):
+    alone, together = index_of(*records), index_of(*records)
+    names = ("compile_id", "compile", "attempt", "rank", "line", "process", "emitter")
+    said = [[getattr(r, name) for name in names] for r in alone]
+    context, checks = together.context, together.checks
+    assert [[getattr(r, name) for name in names] for r in together] == said
+    assert [here[2:] for here in context.here] == [(r.compile, r.rank) for r in alone]
+    assert checks == [r.check() for r in alone]
+
+
+def test_an_envelope_with_nan_has_its_subgraph_and_unknown_fields():
+    context = index_of(record(x={"a": float("nan")}, subgraph_name="s", odd=1)).context
+    assert (context.subgraphs, context.unknown) == ({0: "s"}, {0: ["odd"]})
+
+
+def test_numbers_too_large_for_a_float_raise_in_no_table():
+    fields = dict.fromkeys(
+        ("start_time_us", "start_time", "duration_us", "entire_frame_compile_time_s", "end_time_us"), HUGE
+    )
+    run = run_of(
+        event("a", "B", HUGE),
+        event("a", "E", HUGE),
+        record(json.dumps({"time_saved_ns": HUGE}), artifact={"name": "fx_graph_cache_hit"}),
+        record(compilation_metrics=fields, frame_id=0, frame_compile_id=0),
+    )
+    for name in from_traces():
+        assert run.tables[name] is not None
+
+
+@pytest.mark.parametrize("depth", [250, 260, 990, 1000, 1023])
+def test_json_nested_as_deep_as_it_can_be_read_raises_in_no_table(depth):
+    deep = "[" * depth + "]" * depth
+    run = run_of(
+        *(
+            f"{PREFIX} {envelope}\n".encode()
+            for envelope in (
+                f'{{"compilation_metrics": {{"a": {deep}}}}}',
+                f'{{"artifact": {{"name": "b", "x": {deep}}}}}',
+                f'{{"describe_tensor": {{"size": [{deep}], "o": {deep}}}}}',
+                f'{{"chromium_event": {{}}}}\n\t{{"name": "a", "ph": "B", "args": {{"a": {deep}}}}}',
+            )
+        )
+    )
+    for name in from_traces():
+        assert run.tables[name] is not None
+
+
+@pytest.mark.parametrize("components", [5, True, {"a": 1}, "text"])
+def test_components_of_a_cache_key_that_are_no_list_are_none(components):
+    run = run_of(record(json.dumps({"components": components}), artifact={"name": "fx_graph_cache_miss"}))
+    assert run.caches["components"].to_list() == [[]]
+
+
+def test_true_is_no_id_of_a_string_and_no_name_of_a_function():
+    frame = {"line": True, "name": None, "filename": True}
+    run = run_of(record(str=["a.py", 1]), record(str=[None, 2]), record(dynamo_start={"stack": [frame]}))
+    assert run.strings["id"].to_list() == [1]
+    assert run.python_frames.select("file", "file_line", "function").row(0) == (None, None, "")
+    [found] = run.record("trace.log", 3).frames([frame])
+    assert (found.file, found.line, found.name) == (None, None, "")
+
+
+def test_spans_that_end_below_others_take_no_quadratic_time():
+    def work(n: int) -> float:
+        open_ = [event("open", "B")] * n
+        crossing = [event("x", "B"), event("y", "B"), event("x", "E"), event("y", "E")] * n
+        run = run_of(*open_, *crossing)
+        _ = run.evidence.traces[0].context
+        begun = process_time()
+        events = run.events
+        took = process_time() - begun
+        assert (events["depth"].max(), events["phase"].to_list().count("span")) == (n + 1, 2 * n)
+        return took
+
+    work(100)
+    assert work(8_000) < 12 * work(2_000) + 0.2
+
+
+def test_depth_and_parent_are_those_of_spans_that_are_still_open():
+    run = run_of(
+        event("x", "B"), event("y", "B"), event("x", "E"), event("z", "B"), event("y", "E"), event("z", "E"),
+        event("w", "i"),
+    )  # fmt: skip
+    assert run.events.select("name", "depth", "parent").rows() == [
+        ("x", 0, None), ("y", 1, "x"), ("z", 1, "y"), ("w", 0, None),
+    ]  # fmt: skip
+
+
+def test_how_an_aot_inductor_compile_without_metrics_ended_is_not_known():
+    graph = record("graph", aot_forward_graph={})
+    code = record("code", graph_dump={"name": "inductor_aot_code"})
+    assert run_of(graph, code).compiles["status"].to_list() == ["missing"]
+    run = run_of(event("compile_fx_aot", "B"), graph, event("compile_fx_aot", "E"))
+    assert run.compiles["status"].to_list() == ["missing"]
+
+
+def test_a_begin_without_end_is_unfinished_although_another_compile_ends_last():
+    begin, end = event("compile_fx_aot", "B"), event("compile_fx_aot", "E")
+    assert len(index_of(begin, begin, end).aot_compiles.unfinished) == 1
+
+
+def test_compiles_that_overlap_in_threads_are_each_in_the_table_with_the_record_that_is_certainly_theirs():
+    begin, end = event("compile_fx_aot", "B"), event("compile_fx_aot", "E")
+    run = run_of(begin, begin, end, record("graph", aot_inference_graph={}), end)
+    assert run.compiles.select("compile_id", "n_records").rows() == [("aoti/0", 1), ("aoti/1", 1)]
+    assert run.traces["compile_ids"].to_list() == [["aoti/0", "aoti/1"]]
+    assert run.artifacts["compile_id"].to_list() == [None]
+
+
+def test_an_end_is_not_paired_with_the_begin_of_another_compile():
+    run = run_of(event("x", "B", 1, compile_id="0/0"), event("x", "E", 2, compile_id="1/0"))
+    assert run.events.select("phase", "duration_us").rows() == [("begin", None), ("end", None)]
+    run = run_of(event("x", "B", 1, compile_id="None"), event("x", "E", 2, compile_id="1/0"))
+    assert run.events["duration_us"].to_list() == [1]
+
+
+IDS: dict[str, Any] = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+
+
+def test_what_is_written_before_a_repeated_dynamo_start_belongs_to_the_compile_that_begins():
+    def events(phase: str) -> bytes:
+        payload = json.dumps({"name": "dynamo", "ph": phase, "args": {"compile_id": "0/0"}})
+        return record(payload, chromium_event={}, **IDS)
+
+    one = (
+        events("B")
+        + record("why", artifact={"name": "recompile_reasons"}, **IDS)
+        + record(str=["a.py", 0])
+        + record(dynamo_start={"stack": []}, **IDS)
+        + record(compilation_metrics={"graph_op_count": 1, "num_graph_breaks": 3}, **IDS)
+        + events("E")
+    )
+    compiles = run_of(one, one).compiles
+    assert compiles["n_records"].to_list() == [5, 5]
+    assert compiles["line"].to_list() == [1, 10]
+    assert compiles["n_graph_breaks"].to_list() == [0, 0]
+
+
+def test_a_compile_of_which_no_graph_came_is_empty_though_the_number_of_its_operations_is_null():
+    start = record(dynamo_start={"stack": []}, **IDS)
+    metrics = record(compilation_metrics={"graph_op_count": None, "has_guarded_code": True}, **IDS)
+    graph = record("graph", dynamo_output_graph={"sizes": {}}, **IDS)
+    assert run_of(start, metrics).compiles["status"].to_list() == ["empty"]
+    assert run_of(start, graph, metrics).compiles["status"].to_list() == ["ok"]
