@@ -353,6 +353,19 @@ def test_a_partial_graph_of_a_compile_that_recovered_is_nothing(trace: Trace):
     assert not trace.explain().findings
 
 
+@pytest.mark.parametrize(
+    ("caller", "role"), [("/srv/demo/main.py", "cause"), ("/opt/lib/site-packages/torch/onnx/x.py", "note")]
+)
+def test_a_graph_that_torch_itself_asked_for_may_be_one_of_several_ways(trace: Trace, caller: str, role: str):
+    for number, name in ((1, caller), (2, "/opt/lib/site-packages/torch/export/__init__.py")):
+        trace.lines.append(f'V1129 12:00:00.000000 77 torch/x.py:1] {{"str": ["{name}", {number}]}}')
+    stack = [{"line": 3, "name": "main", "filename": 1}, {"line": 9, "name": "export", "filename": 2}]
+    graph = 'def forward(self, x):\n    y: "Sym(u0 > 5)" = x > 5\n'
+    trace.add("artifact", {"name": "make_fx_fail_partial", "encoding": "string"}, graph, stack=stack)
+    (finding,) = trace.explain()
+    assert (finding.role, finding.kind) == (role, "data_dependent")
+
+
 def test_many_functions_that_were_given_up_are_no_pile(trace: Trace):
     for frame in range(30):
         trace.start(frame=frame, name=f"f{frame}")
