@@ -87,7 +87,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
         missing = [name for name in tables.NAMES if name not in self._built]
         of_traces = [name for name in tables.from_traces() if name in missing]
-        with Workers([trace.source for trace in self._run.evidence.traces], of_traces) as workers:
+        with Workers(self._run.evidence.traces, of_traces) as workers:
             given = set(of_traces) if workers else set()
             for name in missing:
                 if name not in given:

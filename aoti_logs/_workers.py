@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from aoti_logs.records.trace import TraceIndex
     from aoti_logs.sources.source import Source
 
 SMALLEST = 48_000_000
@@ -37,27 +38,43 @@ def processes() -> int:
     return os.cpu_count() or 1
 
 
+def claim(folder: Path, name: str) -> bool:
+    """Take a table for oneself; False when another process has it."""
+    try:
+        (folder / f"{name}.taken").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
 @dataclass
 class Worker:
     """A process at work.
 
     Attributes:
-        tables: the tables it builds.
-        folder: where it writes one file a table.
+        group: numbers of the traces that it reads.
+        folder: where it writes one file a table, and one for each that somebody has taken.
+        helped: tables of its traces that were built here.
     """
 
     process: subprocess.Popen[bytes]
-    tables: tuple[str, ...]
+    group: tuple[int, ...]
     folder: Path
+    helped: dict[str, pl.DataFrame] = field(default_factory=dict)
 
-    def frames(self) -> dict[str, pl.DataFrame]:
-        """Wait for it and return its tables; empty when it failed, so that they are built here."""
+    def frames(self, tables: Iterable[str]) -> dict[str, pl.DataFrame]:
+        """Wait for it and return the tables; empty when it failed, so that they are built here."""
         import polars as pl
 
         if self.process.wait() != 0:
             return {}
         try:
-            return {name: pl.read_ipc((self.folder / f"{name}.arrow").read_bytes()) for name in self.tables}
+            return {
+                name: self.helped[name]
+                if name in self.helped
+                else pl.read_ipc((self.folder / f"{name}.arrow").read_bytes())
+                for name in tables
+            }
         except (OSError, pl.exceptions.PolarsError):
             return {}
 
@@ -70,7 +87,7 @@ class Workers:
         tables: the tables that are made of traces.
     """
 
-    def __init__(self, traces: Sequence[Source], tables: Iterable[str]) -> None:
+    def __init__(self, traces: Sequence[TraceIndex], tables: Iterable[str]) -> None:
         self._folder = TemporaryDirectory(prefix="aoti-logs-")
         self._workers: list[Worker] = []
         self._traces = traces
@@ -78,7 +95,8 @@ class Workers:
 
     def __enter__(self) -> Workers:
         """Start them, where that pays."""
-        for number, group in enumerate(_groups(self._traces, processes() - 1)):
+        sources = [trace.source for trace in self._traces]
+        for number, group in enumerate(_groups(sources, processes() - 1) if self._tables else []):
             self._workers.append(self._start(number, group))
         return self
 
@@ -95,10 +113,18 @@ class Workers:
         return bool(self._workers)
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """Wait for all and return their tables; only those that all of them built."""
+        """Build what nobody has begun yet, wait for the rest and return all; only tables that are complete."""
         import polars as pl
 
-        parts = [worker.frames() for worker in self._workers]
+        from aoti_logs import tables
+
+        # Workers begin with the first table, so here the last is begun with.
+        for name in reversed(self._tables):
+            for worker in self._workers:
+                if claim(worker.folder, name):
+                    chosen = [self._traces[number] for number in worker.group]
+                    worker.helped[name] = tables.of_traces(name, chosen)
+        parts = [worker.frames(self._tables) for worker in self._workers]
         if not parts or not all(parts):
             return {}
         return {name: pl.concat([part[name] for part in parts], rechunk=False) for name in self._tables}
@@ -109,7 +135,7 @@ class Workers:
         folder = Path(self._folder.name) / str(number)
         folder.mkdir()
         order = {
-            "sources": [_described(source) for source in self._traces],
+            "sources": [_described(trace.source) for trace in self._traces],
             "numbers": list(group),
             "tables": self._tables,
             "folder": str(folder),
@@ -127,7 +153,7 @@ class Workers:
             process.stdin.close()
         except BrokenPipeError:
             pass
-        return Worker(process, self._tables, folder)
+        return Worker(process, tuple(group), folder)
 
 
 def _groups(traces: Sequence[Source], workers: int) -> list[list[int]]:
@@ -182,9 +208,10 @@ def work(order: dict[str, Any]) -> None:
         for s in order["sources"]
     ]
     folder = Path(order["folder"])
+    chosen = [indexes[number] for number in order["numbers"]]
     for name in order["tables"]:
-        chosen = [indexes[number] for number in order["numbers"]]
-        tables.of_traces(name, chosen).write_ipc(folder / f"{name}.arrow")
+        if claim(folder, name):
+            tables.of_traces(name, chosen).write_ipc(folder / f"{name}.arrow")
 
 
 def main() -> None:

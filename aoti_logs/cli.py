@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -76,7 +76,8 @@ def tables(paths: _PATHS, context: _CONTEXT = None) -> None:
     from aoti_logs.tables import schema
 
     for name, frame in run.tables.items():
-        first = (schema(name).__doc__ or "").strip().splitlines()[0]
+        paragraph = " ".join((schema(name).__doc__ or "").strip().partition("\n\n")[0].split())
+        first = paragraph.partition("; ")[0].partition(". ")[0].removesuffix(".")
         _write(f"{name:<18} {frame.height:>9,}  {first}\n")
 
 
@@ -109,7 +110,7 @@ def show(
             frame = pl.SQLContext(used, eager=True).execute(sql)
         except pl.exceptions.PolarsError as error:
             _fail(f"the query failed: {error}")
-    from aoti_logs.render.safe import clean, clean_cells, escape_json
+    from aoti_logs.render.safe import clean_cells, escape_json
 
     if form is TableFormat.CSV:
         lists = [c for c, t in frame.schema.items() if isinstance(t, pl.List)]
@@ -118,13 +119,9 @@ def show(
     elif form is TableFormat.JSON:
         _write(escape_json(frame.write_json() or "") + "\n")
     else:
-        style: Literal["ASCII_MARKDOWN", "UTF8_FULL_CONDENSED"]
-        style = "ASCII_MARKDOWN" if form is TableFormat.MARKDOWN else "UTF8_FULL_CONDENSED"
-        with pl.Config(
-            tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=80, tbl_width_chars=-1, tbl_formatting=style
-        ):
-            shown = str(clean_cells(frame, bar=form is TableFormat.MARKDOWN))
-            _write("\n".join(map(clean, shown.split("\n"))) + "\n")
+        from aoti_logs.render.table import render_table
+
+        _write(render_table(frame, markdown=form is TableFormat.MARKDOWN, width=_width()))
 
 
 @app.command()
@@ -202,6 +199,13 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
     if page is None:
         _fail(f"there is no rule {code}; known are {', '.join(r.code for r in known)}")
     _write(page.strip() + "\n")
+
+
+def _width() -> int | None:
+    """Return how wide the screen is, None where the output is no screen."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _load(paths: list[str], context: list[str] | None) -> Run:

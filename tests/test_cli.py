@@ -136,3 +136,16 @@ def test_escape_codes_of_a_log_never_reach_the_terminal(tmp_path: Path):
     result = runner.invoke(app, ["explain", str(tmp_path / "run.log")])
     for bad in ("\x1b", "\x07", "\x9b", "\u202e"):
         assert bad not in result.output
+
+
+def test_a_table_wider_than_the_screen_is_written_row_by_row():
+    import polars as pl
+
+    from aoti_logs.render.table import render_table
+
+    frame = pl.DataFrame({"name": ["a\x1b[31m", "b"], "long": ["x" * 100, None], "list": [["p", "q"], []]})
+    assert render_table(frame, width=40) == (
+        "--- 0\nname  a\nlong  " + "x" * 33 + "…\nlist  p, q\n--- 1\nname  b\n--- 2 rows\n"
+    )
+    assert "│ name" in render_table(frame.select("name"), width=40)
+    assert "x" * 79 in render_table(frame)

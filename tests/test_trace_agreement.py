@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from time import process_time
 from typing import Any
 
@@ -50,6 +51,7 @@ EMPTY = "d41d8cd98f00b204e9800998ecf8427e"
         tuple(record(x={}, prefix=f"V1129 12:10:21.1 474{n} torch/x.py:1]") for n in (1, 2)),
         tuple(record(x={}, prefix=f"V1129 12:10:21.123 4{n} torch/x.py:1]") for n in (1, 2)),
         (record(x={"a": float("nan")}, subgraph_name="s", frame_id=1, frame_compile_id=2),),
+        (event("a", "B"), re.sub(rb'd": "..', rb'd": "\\q', event("a", "B")), event("a", "B")),
     ],
 )
 def test_all_records_at_once_say_what_each_says_alone(records):

@@ -12,14 +12,8 @@ if TYPE_CHECKING:
     from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
 
 
-_TOLD = {
-    "dynamo_start",
-    "dynamo_output_graph",
-    "inductor_output_code",
-    "graph_dump",
-    "artifact",
-    *ENTRIES,
-} - RUNTIME
+_BREAK = "dynamo_graph_break_reason"
+_TOLD = {"dynamo_start", "dynamo_output_graph", "inductor_output_code", "graph_dump", *ENTRIES} - RUNTIME
 
 
 @dataclass
@@ -91,6 +85,7 @@ def compiles(trace: TraceIndex) -> list[Compile]:
     open_: dict[tuple[int, str], Compile] = {}
     several, context, columns = trace.several_processes, trace.context, trace.columns
     names = [name for name, _ in columns.keys]
+    told = [_tells(name, own) for name, own in columns.keys]
     each = zip(columns.key, context.here, context.ids, strict=True)
     for number, (key_number, (_, _, compile_id, _), (_, _, attempt, _)) in enumerate(each):
         name = names[key_number]
@@ -107,7 +102,7 @@ def compiles(trace: TraceIndex) -> list[Compile]:
         compile_.n_records += 1
         if attempt is not None and attempt >= compile_.attempts:
             compile_.attempts = attempt + 1
-        if name in _TOLD:
+        if told[key_number]:
             _take(compile_, trace[number], name)
     return found
 
@@ -141,6 +136,10 @@ _LOOK = 64
 """Records: strings of the stack may stand between."""
 
 
+def _tells(name: str, own: str | None) -> bool:
+    return name in _TOLD or (name == "artifact" and own == _BREAK)
+
+
 def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
     if name == "dynamo_start":
         compile_.start = record
@@ -150,7 +149,7 @@ def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
         if record.filename and record.filename not in compile_.files:
             compile_.files.append(record.filename)
     elif name == "artifact":
-        compile_.n_graph_breaks += record.artifact == "dynamo_graph_break_reason"
+        compile_.n_graph_breaks += 1
     elif isinstance(record.metadata, dict):
         if name == "compilation_metrics" and record.metadata.get("is_forward") is not False:
             compile_.metrics = record.metadata

@@ -20,6 +20,9 @@ _FRACTION = 6
 """Digits before its last blank; with fewer, the process may stand before that, and differ."""
 _BLANK = 0x20
 _PLAIN = frozenset({int, type(None)})
+_DECLARES = b'"has_payload": "'
+_CHECKSUM = 34
+"""Length of `MD5"}`, with which nearly all envelopes end that declare a payload."""
 
 
 Here = tuple[str, int, str | None, int | None]
@@ -85,7 +88,14 @@ class Context:
         data, columns = index.source.data, index.columns
         known: dict[tuple[Any, ...], Ids] = {}
         entries = [(name, FIELDS.get(name, frozenset())) for name, _ in columns.keys]
+        # Most records are events, and those of one compile have the same envelope but for the checksum.
+        events: dict[bytes, Ids] = {}
+        add, is_event = self.ids.append, [name == "chromium_event" for name, _ in columns.keys]
         for env, end, key_number in zip(columns.env, columns.head_end, columns.key, strict=True):
+            event = data[env : end - _CHECKSUM] if is_event[key_number] else b""
+            if event in events and _is_checksum(data[end - _CHECKSUM : end]):
+                add(events[event])
+                continue
             try:
                 value = loads(data[env:end])
                 get = value.get
@@ -114,7 +124,9 @@ class Context:
                 unknown = unknown_fields(name, value)
                 if unknown:
                     self.unknown[len(self.ids)] = unknown
-            self.ids.append(ids)
+            elif event.endswith(_DECLARES) and "subgraph_name" not in value:
+                events[event] = ids
+            add(ids)
 
     def _fill_prefixes(self, index: TraceIndex) -> None:
         data, columns = index.source.data, index.columns
@@ -132,6 +144,10 @@ class Context:
                 if usual:
                     known[rest] = prefix
             self.prefixes.append(prefix)
+
+
+def _is_checksum(tail: bytes) -> bool:
+    return tail.endswith(b'"}') and tail[:-2].isalnum()
 
 
 def _holds(metadata: object, fields: frozenset[str]) -> bool:
