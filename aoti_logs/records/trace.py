@@ -52,6 +52,20 @@ class TraceIndex(Sequence[TraceRecord]):
 
         return parent_of(self, self._others())
 
+    def inherited(self, number: int) -> str | None:
+        """Return a string of the parent's; None from the first id on that this file defines itself.
+
+        Both go on counting after they have parted: what is missing there was lost, and the parent's is another.
+        """
+        first = self._first_string
+        if self.parent is None or (first is not None and number >= first):
+            return None
+        return self.parent.strings.find(number)
+
+    @cached_property
+    def _first_string(self) -> int | None:
+        return min(self.string_definitions.of_all, default=None)
+
     @cached_property
     def columns(self) -> Columns:
         """Offsets of every record, as arrays."""
