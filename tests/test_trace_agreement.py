@@ -261,3 +261,17 @@ def test_a_worker_takes_no_module_from_the_current_folder(tmp_path, monkeypatch)
     with _workers.Workers(traces, ["strings"]) as workers:
         [worker] = workers._workers
         assert worker.process.wait() == 0
+
+
+def test_threads_that_torch_2_4_prints_for_processes_share_their_compiles():
+    one, two = (f"V1129 12:12:31.417000 14000000000000{n} torch/x.py:1]" for n in (1, 2))
+    graph = record("graph", prefix=two, aot_forward_graph={})
+    run = run_of(
+        record(prefix=one, dynamo_start={"stack": []}, **IDS),
+        record(prefix=one, compilation_metrics={"graph_op_count": 1}, **IDS),
+        record(prefix=two, bwd_compilation_metrics={"is_forward": False}, **IDS),
+        graph,
+        record("code", prefix=one, graph_dump={"name": "inductor_aot_code"}),
+    )
+    assert run.compiles.select("compile_id", "has_backward").rows() == [("0/0", True), ("aoti/0", False)]
+    assert run.trace_records["compile_id"].to_list() == [*["0/0"] * 3, *["aoti/0"] * 2]

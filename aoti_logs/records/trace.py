@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 _Range = tuple[str, int, int]
+_LARGEST_PROCESS = 1 << 32
 
 __all__ = ["Check", "StackFrame", "TraceIndex", "TraceRecord", "trace_sources"]
 
@@ -214,8 +215,8 @@ class TraceIndex(Sequence[TraceRecord]):
 
     @cached_property
     def several_processes(self) -> bool:
-        """Whether more than one process wrote into the file."""
-        return len(self.processes) > 1
+        """Whether more than one process wrote into the file; what torch 2.4 prints are threads of one."""
+        return sum(number <= _LARGEST_PROCESS for number in self.processes) > 1
 
     @cached_property
     def processes(self) -> tuple[int, ...]:

@@ -58,7 +58,7 @@ class Compiles(dy.Schema):
         "`accumulated_cache_size` counts all.",
     )
     recompile_reason = dy.String(
-        nullable=True, description="Why the newest compile that was cached did not do (torch 2.6+)."
+        nullable=True, description="Why the cached compile that was used last did not do (torch 2.6+)."
     )
     cudagraph_skip_reason = dy.String(nullable=True, description="Why no CUDA graph was made of it.")
     has_backward = dy.Bool(nullable=False, description="Whether metrics of a backward were written.")
