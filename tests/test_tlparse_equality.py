@@ -46,6 +46,7 @@ NOT_CARRIED: dict[str, dict[str, str]] = {
         "compile_id": STRINGS,
         "attempt": RUNTIME,
     },
+    "artifacts": {"payload_bytes": JSON},
     "compiles": {"n_records": RUNTIME},
     "guards": {"tree": PLACE},
     "inputs": {"evidence": PLACE},
@@ -80,6 +81,9 @@ def frame_of(run: aoti_logs.Run, table: str) -> pl.DataFrame:
         return frame.filter(
             ~pl.any_horizontal(pl.col("name").str.starts_with(name) for name in RUNTIME_EVENTS)
         )
+    if table == "artifacts":  # of a long one the first characters are shown, and tlparse writes JSON anew
+        written_anew = pl.col("encoding").eq_missing("json")
+        return frame.with_columns(pl.when(written_anew).then(None).otherwise("text").alias("text"))
     if table != "python_frames":
         return frame
     (trace,) = run.evidence.traces

@@ -107,6 +107,19 @@ def test_events_have_the_compile_id_that_they_name(fixture: str):
     ]
 
 
+def test_an_id_that_begins_again_is_in_its_first_attempt(tmp_path: Path):
+    def event(name: str, phase: str) -> dict[str, object]:
+        return {"name": name, "ph": phase, "ts": 1.0, "args": {"compile_id": "0/0"}}
+
+    restarted = [event("compile_attempt_0", "B"), event("compile_attempt_1", "B"), event("dynamo", "E")]
+    (tmp_path / "chromium_events.json").write_text(
+        json.dumps([event("dynamo", "B"), *restarted, event("dynamo", "B"), event("dynamo", "E")], indent=2)
+    )
+    (tmp_path / "raw.jsonl").write_text('{"string_table":[]}\n')
+    found = [record.attempt for record in index_of(tmp_path).find("chromium_event")]
+    assert found == [0, 0, 1, 1, 0, 0]
+
+
 @pytest.mark.parametrize("fixture", sorted(TRACES))
 def test_strings_are_those_of_the_trace(fixture: str):
     assert dict(index_of(trace_of(TRACES[fixture])).strings) == dict(index_of(report_of(fixture)).strings)
