@@ -1,6 +1,7 @@
 """Who names a wrapper's inputs, and how sure that is."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ def test_torch_compile_joins_the_aot_graph_to_dynamos(trace):
 
 def test_a_source_record_undoes_what_dynamo_made_of_a_name(trace):
     inputs, graphs = compiled(trace)
-    described = [SourceName("L['my']['idx']", "my['idx']", Place("trace.log", 3, 3), trace, "0/0")]
+    described = [SourceName("L['my']['idx']", "my['idx']", lambda: Place("trace.log", 3, 3), trace, "0/0")]
     names = input_names(inputs, (), "jit_python", graphs=graphs, source_names=described)
     assert names["arg2_1"].name == "my['idx']"
 
@@ -189,7 +190,8 @@ def test_a_number_as_input_is_named_by_what_it_measures(trace):
 
 def test_the_order_of_description_is_the_last_resort(trace):
     described = [
-        SourceName(f"L['{n}']", n, Place("trace.log", i, i), trace, None) for i, n in enumerate(("a", "b"), 1)
+        SourceName(f"L['{n}']", n, partial(Place, "trace.log", i, i), trace, None)
+        for i, n in enumerate(("a", "b"), 1)
     ]
     names = input_names(INPUTS, (), "aoti_cpp", source_names=described)
     assert told(names) == {"arg0_1": ("a", Confidence.LIKELY), "arg1_1": ("b", Confidence.LIKELY)}
@@ -241,12 +243,18 @@ def names_in(folder: Path) -> list[dict[str, InputName]]:
     described: list[Any] = []
     for trace in [TraceIndex(s) for s in sources if s.kind is Kind.TORCH_TRACE]:
         sources += trace_sources(trace)
-        for key, read, into in (
-            ("create_symbol", symbol_from_envelope, symbols),
-            ("describe_source", source_name_from_envelope, described),
-        ):
-            found = [read(r.envelope, r.place, trace.source, r.compile_id) for r in trace.find(key)]
-            into += [f for f in found if f is not None]
+        read = [
+            symbol_from_envelope(r.envelope, r.place, trace.source, r.compile_id)
+            for r in trace.find("create_symbol")
+        ]
+        symbols += [s for s in read if s is not None]
+        named = [
+            source_name_from_envelope(
+                r.envelope, partial(Place, r.place.source, r.line, r.line), trace.source, r.compile_id
+            )
+            for r in trace.find("describe_source")
+        ]
+        described += [n for n in named if n is not None]
     texts = [s for s in sources if s.kind in {Kind.GRAPH, Kind.LOG, Kind.JSON}]
     graphs = [g for s in texts for g in graphs_in_text(s)]
     signatures = [g for s in texts for g in signatures_in_text(s)]
@@ -263,7 +271,7 @@ def names_in(folder: Path) -> list[dict[str, InputName]]:
 def test_asking_the_own_compile_first_gives_what_asking_all_gives(fixtures_dir: Path):
     """The short way to names is no other answer, in a folder that holds every recorded run."""
     evidence = aoti_logs.load(fixtures_dir).evidence
-    witnesses = Witnesses(evidence.shelf, evidence.signatures, evidence.symbols, evidence.source_names)
+    witnesses = Witnesses(evidence.shelf, evidence.symbols, evidence.source_names)
     wrappers = [c.wrapper for c in evidence.base.wrappers if c.wrapper is not None]
     assert len(wrappers) > 20
     for wrapper in wrappers:

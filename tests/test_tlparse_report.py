@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import aoti_logs
+from aoti_logs.records.tlparse.events import Events
 from aoti_logs.records.tlparse.index import ReportIndex
 from aoti_logs.records.trace import TraceIndex, TraceRecord
+from aoti_logs.sources.source import Kind, Source
 from tests.tlparse_reports import RANKS, TRACES, copy, report_of, trace_of
 
 AOTI = report_of("tlparse_aoti")
@@ -107,17 +109,15 @@ def test_events_have_the_compile_id_that_they_name(fixture: str):
     ]
 
 
-def test_an_id_that_begins_again_is_in_its_first_attempt(tmp_path: Path):
+def test_an_id_that_begins_again_is_in_its_first_attempt():
     def event(name: str, phase: str) -> dict[str, object]:
         return {"name": name, "ph": phase, "ts": 1.0, "args": {"compile_id": "0/0"}}
 
     restarted = [event("compile_attempt_0", "B"), event("compile_attempt_1", "B"), event("dynamo", "E")]
-    (tmp_path / "chromium_events.json").write_text(
-        json.dumps([event("dynamo", "B"), *restarted, event("dynamo", "B"), event("dynamo", "E")], indent=2)
-    )
-    (tmp_path / "raw.jsonl").write_text('{"string_table":[]}\n')
-    found = [record.attempt for record in index_of(tmp_path).find("chromium_event")]
-    assert found == [0, 0, 1, 1, 0, 0]
+    events = [event("dynamo", "B"), *restarted, event("dynamo", "B"), event("dynamo", "E")]
+    data = json.dumps(events, indent=2).encode()
+    found = Events(Source("chromium_events.json", Kind.TLPARSE_REPORT, lambda: data))
+    assert [entry.envelope["attempt"] for entry in found] == [0, 0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("fixture", sorted(TRACES))

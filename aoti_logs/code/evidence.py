@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.codebase import CodeBase
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.sources.source import Place
 
 
 class Evidence:
@@ -101,13 +102,10 @@ class Evidence:
         """Every FX graph that was printed."""
         return self.shelf.all
 
-    @cached_property
+    @property
     def signatures(self) -> tuple[Signature, ...]:
         """Signatures of exported programs."""
-        from aoti_logs.parse.exported_program import signatures_in_text
-
-        texts = (s for s in self.sources if s.kind in {Kind.LOG, Kind.GRAPH, Kind.JSON})
-        return tuple(sig for s in texts for sig in signatures_in_text(s))
+        return self.shelf.all_signatures
 
     @cached_property
     def ranges(self) -> tuple[Range, ...]:
@@ -153,9 +151,8 @@ class Evidence:
         found = []
         for trace in self.traces:
             for record in trace.find("describe_source"):
-                name = source_name_from_envelope(
-                    record.envelope, record.place, trace.source, record.compile_id
-                )
+                where = partial(_place_of, trace, record.number)
+                name = source_name_from_envelope(record.envelope, where, trace.source, record.compile_id)
                 if name is not None:
                     found.append(name)
         return tuple(found)
@@ -172,7 +169,7 @@ class Evidence:
     def _witnesses(self) -> Witnesses:
         from aoti_logs.code.witnesses import Witnesses
 
-        return Witnesses(self.shelf, self.signatures, self.symbols, self.source_names)
+        return Witnesses(self.shelf, self.symbols, self.source_names)
 
     def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
         """Return the names of all sources that hold a wrapper's text."""
@@ -218,3 +215,7 @@ class Evidence:
         name = launch.kernel if launch is not None else site.kernel.name
         copies = self.copies(site.wrapper) if site.wrapper is not None else ()
         return python_lines(launch, name, (index, indexed), (self.origins, self.shelf), copies)
+
+
+def _place_of(trace: TraceIndex, number: int) -> Place:
+    return trace[number].place

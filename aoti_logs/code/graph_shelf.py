@@ -1,4 +1,4 @@
-"""The FX graphs at hand, each text read when somebody asks for its graphs."""
+"""The FX graphs and signatures at hand, each text read when somebody asks for what it holds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.nearness import by_nearness, compile_of_witness
 from aoti_logs.parse import exported_json
+from aoti_logs.parse.exported_program import signatures_in_text
 from aoti_logs.parse.graph import graphs_in_text, read_graph
 from aoti_logs.sources.source import Kind
 
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from aoti_logs.code.nearness import Compile
-    from aoti_logs.parse.facts import Graph
+    from aoti_logs.parse.facts import Graph, Signature
     from aoti_logs.sources.source import Source
 
 
 class GraphShelf:
-    """Graphs by the text that holds them.
+    """Graphs, and signatures of exported programs, by the text that holds them.
 
     Args:
         sources: all sources; texts without graphs are passed over.
@@ -29,6 +30,7 @@ class GraphShelf:
     def __init__(self, sources: Iterable[Source]) -> None:
         self._texts = [s for s in sources if s.kind in {Kind.GRAPH, Kind.LOG, Kind.JSON}]
         self._read: dict[int, tuple[Graph, ...]] = {}
+        self._signatures: dict[int, tuple[Signature, ...]] = {}
 
     def of(self, source: Source) -> tuple[Graph, ...]:
         """Return the graphs of one text, read once."""
@@ -40,6 +42,17 @@ class GraphShelf:
     def all(self) -> tuple[Graph, ...]:
         """Every graph, in the order of the texts."""
         return tuple(g for s in self._texts for g in self.of(s))
+
+    def signatures_of(self, source: Source) -> tuple[Signature, ...]:
+        """Return the signatures in one text, read once."""
+        if id(source) not in self._signatures:
+            self._signatures[id(source)] = signatures_in_text(source)
+        return self._signatures[id(source)]
+
+    @cached_property
+    def all_signatures(self) -> tuple[Signature, ...]:
+        """Every signature, in the order of the texts."""
+        return tuple(s for text in self._texts for s in self.signatures_of(text))
 
     def of_compiles(self, compiles: Iterable[tuple[Compile, ...]]) -> list[Graph]:
         """Return the graphs that some compiles recorded, those of one tuple in the order of the texts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from aoti_logs.sources.source import Kind
@@ -41,15 +42,24 @@ def nearness(witness: Source, compile_id: str | None, copies: Sequence[str]) -> 
         copies: names of the sources that hold the wrapper's text (`name_of_copy`, with `#` and the
             compile id for a text inside a trace or log).
     """
-    theirs = (witness.parent or witness).name
-    best = 0
+    marks, shared = _beside((witness.parent or witness).name, tuple(copies))
+    if marks:
+        return SAME_RUN + any(_same_compile(mark, witness, compile_id) for mark in marks)
+    return min(shared, SAME_RUN - 1)
+
+
+@lru_cache(maxsize=4096)
+def _beside(theirs: str, copies: tuple[str, ...]) -> tuple[tuple[str | None, ...], int]:
+    """Return the compiles of the copies in the same trace or log, and how many folders the nearest shares."""
+    marks: dict[str | None, None] = {}
+    shared = 0
     for copy in copies:
         ours, mark = compile_of_copy(copy)
         if "#" in copy and ours == theirs:
-            best = max(best, SAME_RUN + _same_compile(mark, witness, compile_id))
+            marks[mark] = None
         else:
-            best = max(best, min(_shared_folders(ours, theirs), SAME_RUN - 1))
-    return best
+            shared = max(shared, _shared_folders(ours, theirs))
+    return tuple(marks), shared
 
 
 def _same_compile(mark: str | None, witness: Source, compile_id: str | None) -> bool:
@@ -90,7 +100,12 @@ def belongs(witness: Source, copies: Sequence[str]) -> bool:
         return True
     if holder.kind is Kind.TORCH_TRACE:
         return nearness(witness, None, copies) >= SAME_RUN
-    theirs = _folders(holder.name)
+    return _in_line(holder.name, tuple(copies))
+
+
+@lru_cache(maxsize=4096)
+def _in_line(holder: str, copies: tuple[str, ...]) -> bool:
+    theirs = _folders(holder)
     return any(a[: min(len(a), len(theirs))] == theirs[: len(a)] for a in map(_folders, copies))
 
 

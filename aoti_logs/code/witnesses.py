@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.graph_shelf import GraphShelf
     from aoti_logs.code.input_names import InputName
     from aoti_logs.code.nearness import Compile
-    from aoti_logs.parse.facts import Signature, SourceName, Symbol
+    from aoti_logs.parse.facts import SourceName, Symbol
 
 _Compiles = tuple[tuple["Compile", ...], ...]
 """Compiles, with those together that cannot be told apart."""
@@ -31,12 +31,10 @@ class Witnesses:
     def __init__(
         self,
         graphs: GraphShelf,
-        signatures: Sequence[Signature],
         symbols: Sequence[Symbol],
         source_names: Sequence[SourceName],
     ) -> None:
         self._graphs = graphs
-        self._every_signature = signatures
         self._every_symbol = symbols
         self._every_source_name = source_names
         self._last: tuple[_Compiles, Bench] | None = None
@@ -63,13 +61,13 @@ class Witnesses:
     def everything(self) -> Bench:
         """All witnesses."""
         told = Told(self._every_symbol, self._every_source_name)
-        return Bench(self._graphs.all, self._every_signature, told)
+        return Bench(self._graphs.all, self._graphs.all_signatures, told)
 
     def _of_compiles(self, compiles: _Compiles) -> Bench:
         if self._last is None or self._last[0] != compiles:
             graphs = self._graphs.of_compiles(compiles)
-            sources = dict.fromkeys(g.source.name for g in graphs)
-            signatures = [s for name in sources for s in self._signatures.get(name, ())]
+            texts = {id(g.source): g.source for g in graphs}.values()
+            signatures = [s for text in texts for s in self._graphs.signatures_of(text)]
             self._last = compiles, Bench(graphs, signatures, self._told_by(compiles))
         return self._last[1]
 
@@ -82,13 +80,6 @@ class Witnesses:
             names = [n for c in recorded for n in self._source_names.get(c, ())]
             self._last_told = recorded, Told(symbols, names)
         return self._last_told[1]
-
-    @cached_property
-    def _signatures(self) -> dict[str, list[Signature]]:
-        found: dict[str, list[Signature]] = defaultdict(list)
-        for signature in self._every_signature:
-            found[signature.source.name].append(signature)
-        return dict(found)
 
     @cached_property
     def _symbols(self) -> dict[Compile, list[Symbol]]:

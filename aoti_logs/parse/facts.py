@@ -196,12 +196,19 @@ class NodeMapping:
     source: Source
 
 
-@dataclass(frozen=True)
-class SourceName:
-    """A `describe_source` record: an input's Dynamo source (`L['tokens']`) in order of appearance."""
+class SourceName(NamedTuple):
+    """A `describe_source` record: an input's Dynamo source (`L['tokens']`) in order of appearance.
+
+    `where` tells its place when somebody asks: a trace holds very many, and few are quoted.
+    """
 
     origin: str
     input_name: str | None
-    place: Place
+    where: Callable[[], Place]
     source: Source
     compile_id: str | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where the record stands."""
+        return self.where()

@@ -11,7 +11,7 @@ from aoti_logs.parse.origin import input_of
 from aoti_logs.parse.text import limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from aoti_logs.parse.events import LogLine
     from aoti_logs.sources.source import Place, Source
@@ -78,15 +78,22 @@ def symbol_from_envelope(
 
 
 def source_name_from_envelope(
-    envelope: Mapping[str, Any], place: Place, source: Source, compile_id: str | None = None
+    envelope: Mapping[str, Any], where: Callable[[], Place], source: Source, compile_id: str | None = None
 ) -> SourceName | None:
-    """Read a `describe_source` record of TORCH_TRACE: one input of the graph, in order of appearance."""
+    """Read a `describe_source` record of TORCH_TRACE: one input of the graph, in order of appearance.
+
+    Args:
+        envelope: the record's JSON object.
+        where: gives the place of the record.
+        source: the trace.
+        compile_id: the record's compile id, None for AOTInductor.
+    """
     record = envelope.get("describe_source")
     if not isinstance(record, dict) or not isinstance(record.get("source"), str):
         return None
     origin = record["source"]
     found = input_of(origin)
-    return SourceName(origin, found.name if found else None, place, source, compile_id)
+    return SourceName(origin, found.name if found else None, where, source, compile_id)
 
 
 def symbols_in_messages(messages: Iterable[LogLine]) -> list[Symbol]:

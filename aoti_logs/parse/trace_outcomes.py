@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.parse.partial_graph import export_call, is_torch
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.events import Unparsed
     from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
 
 _METRICS = ("compilation_metrics", "bwd_compilation_metrics", "aot_autograd_backward_compilation_metrics")
@@ -27,6 +28,8 @@ _EVIDENCE = (
     "guard_on_data_dependent_error",
 )
 _CALLBACKS = ("torch/_dynamo/convert_frame.py", "torch/_dynamo/eval_frame.py")
+_TORN = "TORCH_TRACE record"  # as `records/scan.py` calls what is left of one
+_LOOK = 4096
 _NO_FAILURE = re.compile(rb'"fail_type": ?null')
 
 
@@ -125,8 +128,15 @@ def outcomes(trace: TraceIndex) -> Outcomes:
         if metrics:
             last[key] = own
             open_.pop(key, None)
+    damaged = damaged or any(
+        _TORN in row.expected and b"compilation_metrics" in _bytes(row) for row in trace.unparsed
+    )
     unfinished = [] if damaged else [o for o in open_.values() if o.start is not None]
     return Outcomes(found, loose, unfinished)
+
+
+def _bytes(row: Unparsed) -> bytes:
+    return bytes(row.span.source.data[row.span.start : min(row.span.end, row.span.start + _LOOK)])
 
 
 def _take(outcome: Outcome, record: TraceRecord, *, metrics: bool) -> None:

@@ -19,10 +19,10 @@ _USUAL = 22
 _FRACTION = 6
 """Digits before its last blank; with fewer, the process may stand before that, and differ."""
 _BLANK = 0x20
-_PLAIN = frozenset({int, type(None)})
 _DECLARES = b'"has_payload": "'
 _CHECKSUM = 34
 """Length of `MD5"}`, with which nearly all envelopes end that declare a payload."""
+_PLAIN = frozenset({int, type(None)})
 
 
 Here = tuple[str, int, str | None, int | None]
