@@ -3,11 +3,12 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import aoti_logs
+from aoti_logs.code.graph_shelf import GraphShelf
 from aoti_logs.code.input_names import InputName, decide, input_names
 from aoti_logs.code.model import CheckKind, InputCheck, ModelInput, Size
 from aoti_logs.code.testimony import WrapperInputs
@@ -279,3 +280,60 @@ def test_asking_the_own_compile_first_gives_what_asking_all_gives(fixtures_dir: 
         about = WrapperInputs(wrapper.inputs, tuple(wrapper.sizes), tuple(wrapper.checks))
         every = decide(about, wrapper.flavour, (witnesses.everything,), copies)
         assert witnesses.names(wrapper, copies) == every
+
+
+class Generated:
+    """A wrapper of two tensors, in a trace."""
+
+    flavour = "jit_python"
+    sizes = checks = ()
+
+    def __init__(self, flavour: str = "jit_python") -> None:
+        self.flavour = flavour
+        self.inputs = (ModelInput(0, "arg0_1", 1), ModelInput(1, "arg1_1", 2))
+
+
+def witnesses_in(trace: Source, *told: tuple[str, str | None, str | None]) -> Witnesses:
+    """Return a graph for each (its text, compile id, compile) of a trace."""
+    texts = [
+        Source(f"trace.log#graph.{n}", Kind.GRAPH, text.encode, parent=trace, parent_lines=range(10 * n + 1, 10 * n + 9),
+               compile_id=compile_id, compile_=compiled)
+        for n, (text, compile_id, compiled) in enumerate(told)
+    ]  # fmt: skip
+    return Witnesses(GraphShelf(texts), (), ())
+
+
+def own_names(one: str, two: str) -> str:
+    return f'class M(torch.nn.Module):\n    def forward(self, {one}: "f32[8]", {two}: "f32[8]"):\n        return ()\n'
+
+
+def test_an_aotinductor_wrapper_is_named_by_its_own_compile_and_not_by_another_in_the_trace():
+    trace = text_source("", "trace.log", Kind.TORCH_TRACE)
+    witnesses = witnesses_in(
+        trace, (own_names("table", "idx"), None, "aoti/0"), (own_names("x", "y"), None, "aoti/1")
+    )
+    wrapper = cast("Any", Generated("aoti_cpp"))
+    for number, expected in enumerate((["table", "idx"], ["x", "y"])):
+        names = witnesses.names(wrapper, (f"trace.log#graph_dump inductor_aot_wrapper_code[aoti/{number}]",))
+        assert [n.name for n in names.values()] == expected
+        assert all(n.alternatives == () for n in names.values())
+        assert {n.place.line for n in names.values()} == {10 * number + 2}
+
+
+def test_what_is_recorded_outside_of_all_aotinductor_compiles_may_name_the_inputs_of_any():
+    trace = text_source("", "trace.log", Kind.TORCH_TRACE)
+    witnesses = witnesses_in(
+        trace, (own_names("table", "idx"), None, None), (own_names("x", "y"), None, "aoti/1")
+    )
+    names = witnesses.names(cast("Any", Generated("aoti_cpp")), ("trace.log#wrapper[aoti/0]",))
+    assert [n.name for n in names.values()] == ["table", "idx"]
+
+
+@pytest.mark.parametrize(("other", "named"), [("0/1", True), ("7/1", False)])
+def test_of_a_traces_compiles_only_those_of_the_same_frame_are_asked_about_another(other, named):
+    trace = text_source("", "trace.log", Kind.TORCH_TRACE)
+    aot = 'class <lambda>(torch.nn.Module):\n    def forward(self, arg0_1: "f32[8]", arg1_1: "f32[8]"):\n        return ()\n'
+    dynamo = own_names("L_table_", "L_idx_")
+    witnesses = witnesses_in(trace, (aot, "0/0", "0/0"), (aot, other, other), (dynamo, other, other))
+    names = witnesses.names(cast("Any", Generated()), ("trace.log#output_code[0/0]",))
+    assert [n.name for n in names.values()] == (["table", "idx"] if named else [])

@@ -1,11 +1,14 @@
 """Who wrote a buffer, in wrappers of thousands of launches."""
 
 from collections.abc import Collection
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import aoti_logs
 from aoti_logs.code.model import Argument, ArgumentKind, Backend, Buffer, Launch, ModelInput
 from aoti_logs.code.view import ModelView
+from aoti_logs.code.wrapper_mentions import Mentions
 
 
 class Chain:
@@ -60,3 +63,23 @@ def test_a_new_name_of_memory_was_written_under_the_old_one():
     assert launch.outputs == ("buf8",)
     assert view.producer("buf8", 8) is None
     assert view.named("buf9").kind is ArgumentKind.BUFFER
+
+
+def test_a_call_that_passes_a_buffer_on_under_other_names_mentions_it():
+    calls = [("f(buf1, buf0)",), ("g(var_1)",), ("h(buf10)",), ("k()", "buf0")]
+    mentions = Mentions(calls, {"var_0": "get_data_ptr_wrapper(buf0)", "var_1": "wrap(var_0)"})
+    assert mentions.of({"buf0"}) == [0, 1, 3]
+    assert mentions.of({"buf2"}) == []
+
+
+def test_every_call_mentions_what_it_reads_and_writes(fixtures_dir: Path):
+    """Who wrote a buffer is looked for among those calls only."""
+    seen = 0
+    for view in aoti_logs.load(fixtures_dir).views():
+        wrapper = view.wrapper
+        assert tuple(wrapper.launch(n) for n in range(len(wrapper.calls))) == wrapper.launches
+        for launch in wrapper.launches:
+            for name in {*view.written_by(launch), *(a.name for a in launch.arguments if a.name)}:
+                assert launch.index in wrapper.mentioning({name})
+                seen += 1
+    assert seen > 100

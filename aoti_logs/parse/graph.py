@@ -86,8 +86,7 @@ def graphs_in_text(
             continue
         first = source.line_at(start)
         before = source.cut(max(0, start - 2000), start)
-        above = [line for line in before.split("\n") if line.strip()][-3:]
-        owner = _CLASS.search(above[-1]) if above else None
+        owner = _CLASS.search(before.rstrip().rpartition("\n")[2])
         named = owner is not None and owner[1] != "<lambda>"
         frame = usual_frame(data, start, found)
         if frame is None:
@@ -99,7 +98,7 @@ def graphs_in_text(
             at = frame.end
             inputs = placeholders(frame.head, frame.lines, named=named)
             body = partial(_body_at, source, start, first)
-        graphs.append(Graph(stage or source.label or _stage(above), inputs, first, body, source, compile_id))
+        graphs.append(Graph(stage or source.label or _stage(before), inputs, first, body, source, compile_id))
         at = max(at, found + 1)
     return tuple(graphs)
 
@@ -212,7 +211,9 @@ class _Reader:
         return GraphBody(tuple(self.nodes), tuple(self.attributes))
 
 
-def _stage(above: list[str]) -> str:
+def _stage(before: str) -> str:
+    """Return what the text above a graph calls it."""
+    above = [line for line in before.split("\n") if line.strip()][-3:]
     if any(line.strip() == "ExportedProgram:" for line in above):
         return "exported_program"
     for line in reversed(above):
