@@ -97,11 +97,6 @@ def number(value: object) -> float | None:
         return None
 
 
-def boolean(value: object) -> bool | None:
-    """Return a truth value, None for anything else."""
-    return value if isinstance(value, bool) else None
-
-
 def texts(value: object) -> list[str] | None:
     """Return a list's items as texts, None for anything but a list."""
     if not isinstance(value, list):
