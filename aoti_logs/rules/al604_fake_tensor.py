@@ -46,7 +46,7 @@ def tell(case: FailureCase) -> Told:
     return Told(
         f"{name} refused its inputs{of}: {failure.message}",
         facts={"op": failure.operator, "node": {"op": node.opcode, "target": node.target} if node else None},
-        decide=("run the same inputs without torch.compile: if that fails too, the sizes do not fit",),
+        decide=("run the same inputs without torch.compile: if that fails too, the inputs do not fit",),
     )
 
 

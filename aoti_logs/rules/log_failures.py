@@ -27,6 +27,7 @@ _CHAINED = re.compile(rb"direct cause of the following exception|another excepti
 _NEAR = 2000  # bytes between two exceptions of one chain
 _BETWEEN = 4  # lines
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<")
+_EXPORT = re.compile(r"/torch/_?export/")
 _CODE = {Kind.WRAPPER_CPP, Kind.KERNEL_CPP, Kind.OUTPUT_CODE}
 
 
@@ -160,6 +161,7 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
         place=places[0] if places else told.span.place,
         text_places=places,
         reached=Reached.RAISED,
+        exported=_exported(chain),
         user=user,
         user_place=place,
         told=tuple(links),
@@ -170,6 +172,12 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
         log=source.name,
         facts={"n_python_frames": len(raised.python_frames)} if raised.python_frames else {},
     )
+
+
+def _exported(chain: Chain) -> bool | None:
+    """Tell whether the tracebacks go through `torch.export`; None without tracebacks."""
+    files = [f.file.replace("\\", "/") for error in chain.errors for f in error.python_frames]
+    return any(_EXPORT.search(file) for file in files) if files else None
 
 
 def text_places(error: ErrorText) -> tuple[Place, ...]:
