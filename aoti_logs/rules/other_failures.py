@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.parse.events import ErrorText, LogEvents, PythonFrame
     from aoti_logs.rules.log_failures import Chain
     from aoti_logs.sources.source import Source
 
@@ -49,6 +49,7 @@ _HANDS_ON = re.compile(
     r"BrokenPipe|ConnectionReset|(?i:root cause|see above|\bdied\b|terminated|exit ?code|exited|worker)"
 )
 """What a process says whose child failed."""
+_EXPORT = re.compile(r"/torch/_?export/")
 _TELLING = 12  # characters of a message of which one is no other
 _SHORT = 2000
 
@@ -115,6 +116,16 @@ def _after(
     return [e for e in rest if e.span.start <= start], own
 
 
+def _export_call(error: ErrorText) -> PythonFrame | None:
+    """Return the frame that calls `torch.export`, where the traceback goes through it."""
+    last: PythonFrame | None = None
+    for frame in error.python_frames:
+        if _EXPORT.search(frame.file.replace("\\", "/")):
+            return last
+        last = frame
+    return None
+
+
 def _stands_alone(error: ErrorText, message: str) -> bool:
     """Tell whether an error behind a failed compile is one of its own, and nothing that hands it on."""
     if error.form is not ErrorForm.PYTHON or not error.python_frames:
@@ -148,6 +159,9 @@ def _finding(
     if first.raised_from is not None:
         raised = first.raised_from
         facts["raised_from"] = {"function": raised.function, "file": raised.file, "line": raised.line}
+    call = _export_call(first)
+    if call is not None:
+        facts["export_call"] = {"file": call.file, "line": call.line, "function": call.function}
     chain = [Link("error", title, first.span.place)]
     if first.python_frames:
         last = first.python_frames[-1]
