@@ -122,6 +122,18 @@ def test_a_missing_fake_kernel_is_found_in_every_wording():
         assert (failure.kind, failure.operator) == (FailureKind.UNSUPPORTED_OPERATOR, "demo.blend.default")
 
 
+def test_an_operator_of_custom_op_without_fake_kernel_did_not_refuse_its_inputs():
+    text = (
+        "RuntimeError when making fake tensor call\n"
+        "  Explanation: Dynamo failed to run FX node with fake tensors: call_function mylib.foo.default"
+        "(*(FakeTensor(..., size=(3,)),), **{}): got RuntimeError('There was no fake impl registered for "
+        "<CustomOpDef(mylib::foo)>. This is necessary for torch.compile/export/fx tracing to work. Please use "
+        "`foo.register_fake` to add an fake impl.')\n"
+    )
+    failure = read_failure("torch._dynamo.exc.TorchRuntimeError", text)
+    assert (failure.kind, failure.operator) == (FailureKind.UNSUPPORTED_OPERATOR, "mylib.foo")
+
+
 def test_a_lowering_has_its_operator_and_arguments():
     detail = read_failure("InductorError", LOWERING).detail
     assert isinstance(detail, Lowered)

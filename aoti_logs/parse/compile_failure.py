@@ -51,6 +51,7 @@ _KINDS = {
 }
 """What the class of an exception says, where its text says nothing more precise."""
 _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Resources|Failed)(?:: |$)")
+_NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
 
 
@@ -168,7 +169,7 @@ def _missing_kernel(last: str | None, core: str) -> str | None:
         word = core.split(None, 1)[0] if core.split() else ""
         return word if _OPERATOR.match(word) else None
     for line in core.split("\n")[:40]:
-        at = line.find("unsupported operator: ")
+        at = max(line.find("unsupported operator: "), line.find(_NO_KERNEL))
         if at < 0 and "attempted to run this operator with Meta tensors" not in line:
             continue
         found = fields("exception_text", "operator", line[max(at, 0) :].strip()[:_LONGEST])

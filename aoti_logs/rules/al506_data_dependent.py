@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 
+_DRAFT = Experiment(
+    "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
+    (),
+    "compile",
+    "goes on with the example's values and lists every such place with its line",
+    "torch/export/_draft_export.py records each in its report",
+)
+
+
 def tell(case: FailureCase) -> Told:
     """Quote the condition and where it stands."""
     found = case.failure.detail if isinstance(case.failure.detail, Undecided) else None
@@ -59,15 +68,7 @@ def tell(case: FailureCase) -> Told:
             "suggested_checks": list(found.checks),
         },
         fixes=tuple(fixes(found)),
-        experiments=(
-            Experiment(
-                "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
-                (),
-                "compile",
-                "goes on with the example's values and lists every such place with its line",
-                "torch/export/_draft_export.py records each in its report",
-            ),
-        ),
+        experiments=() if case.exported is False else (_DRAFT,),
     )
 
 

@@ -38,7 +38,9 @@ def tell(case: FailureCase) -> Told:
     said = f"{name}: {failure.message}" if name and failure.message else name or failure.message or "no text"
     return Told(
         f"the compile of {case.what} failed: {said}",
-        decide=("run it without torch.compile: if that works, the failure is in torch",),
+        decide=(
+            "run it without torch.compile: if that works, compiling it is at fault (torch, or a backend of your own)",
+        ),
     )
 
 

@@ -44,9 +44,11 @@ def tell(case: FailureCase) -> Told:
     verb = "was not compiled and ran as plain Python" if skipped else "cannot be traced as one graph"
     hints = [h for h in (detail.hints if detail else ()) if not h.lower().startswith(USELESS)]
     fixes = [*hints]
-    if not skipped:
+    # An exception of the user's own code leaves the function uncompiled, too.
+    if not skipped and not failure.message.startswith("Observed exception"):
         fixes.append(
-            "leave fullgraph=True out, if this part may run uncompiled; torch.export needs all of it in one graph"
+            "leave fullgraph=True (or error_on_graph_break) out, if this part may run uncompiled; torch.export needs "
+            "all of it in one graph"
         )
     return Told(
         f"{case.what} {verb}: {failure.message}",

@@ -45,8 +45,12 @@ def tell(case: FailureCase) -> Told:
     of = f" in {case.what}" if case.function is not None else ""
     return Told(
         f"{name} refused its inputs{of}: {failure.message}",
-        facts={"op": failure.operator, "node": {"op": node.opcode, "target": node.target} if node else None},
-        decide=("run the same inputs without torch.compile: if that fails too, the sizes do not fit",),
+        facts={
+            "op": failure.operator,
+            "inner_message": failure.message,
+            "node": {"op": node.opcode, "target": node.target} if node else None,
+        },
+        decide=("run the same inputs without torch.compile: if that fails too, the inputs do not fit",),
     )
 
 

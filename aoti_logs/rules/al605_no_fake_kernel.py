@@ -24,10 +24,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.explain import Link
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aoti_logs.rules.failure_case import FailureCase
 
 
@@ -39,9 +42,21 @@ def tell(case: FailureCase) -> Told:
         f"operator `{operator}`{of}, has no fake kernel"
         if of
         else f"operator `{operator}` has no fake kernel",
+        links=tuple(_said(case)),
         facts={"op": operator},
         fixes=(register(operator), "or import the module that registers it before compiling"),
     )
+
+
+def _said(case: FailureCase) -> Iterator[Link]:
+    """Quote the line that tells of the kernel, where the exception begins with another one."""
+    if "fake impl" in case.failure.message:
+        return
+    for row, line in enumerate(case.failure.text.split("\n")[:40]):
+        at = line.find("There was no fake impl")
+        if at >= 0:
+            yield Link("operator", line[at:].split(". ")[0], case.place_of(row))
+            return
 
 
 def register(operator: str) -> str:

@@ -52,6 +52,8 @@ class FailureCase:
     why_reached: str | None = None
     doubt: str | None = None
     """What keeps it from being proven; None where `reached` says it."""
+    exported: bool | None = None
+    """Whether `torch.export` asked for it; None where nothing tells."""
     user: UserFrame | None = None
     user_place: Place | None = None
     told: tuple[Link, ...] = ()

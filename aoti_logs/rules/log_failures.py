@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 _CHAINED = re.compile(rb"direct cause of the following exception|another exception occurred")
 _NEAR = 2000  # bytes between two exceptions of one chain
 _BETWEEN = 4  # lines
-_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<")
+_LIBRARY = re.compile(
+    r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<|/\w\w/c[a-z2-7]{51}\.py$"  # the last: Inductor's cache
+)
+_EXPORT = re.compile(r"/torch/_?export/")
 _CODE = {Kind.WRAPPER_CPP, Kind.KERNEL_CPP, Kind.OUTPUT_CODE}
 
 
@@ -121,12 +124,15 @@ def _with_output(chains: Sequence[Chain]) -> list[Chain]:
         before = kept[-1] if kept else None
         if (
             isinstance(run, CompilerRun)
-            and not run.recorded
             and chain.told.form is ErrorForm.PYTHON
             and before is not None
             and before.told.form is ErrorForm.COMPILER
             and isinstance(before.failure.detail, CompilerRun)
+            and (not run.recorded or _same_errors(run, before.failure.detail))
         ):
+            if run.recorded:
+                kept[-1] = Chain((*before.errors, *chain.errors), chain.failure, chain.told)
+                continue
             output = before.failure.detail
             # Rows go on behind those of the exception's own text, as `text_places` of the case do.
             below = chain.told.text.count("\n") + 1
@@ -138,6 +144,12 @@ def _with_output(chains: Sequence[Chain]) -> list[Chain]:
         else:
             kept.append(chain)
     return kept
+
+
+def _same_errors(one: CompilerRun, other: CompilerRun) -> bool:
+    """Tell whether a compiler said the same twice: on stderr, and in the text of the exception."""
+    first, second = ([(d.file, d.line, d.message) for d in run.diagnostics] for run in (one, other))
+    return bool(second) and first[: len(second)] == second
 
 
 def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
@@ -160,6 +172,7 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
         place=places[0] if places else told.span.place,
         text_places=places,
         reached=Reached.RAISED,
+        exported=_exported(chain),
         user=user,
         user_place=place,
         told=tuple(links),
@@ -170,6 +183,12 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
         log=source.name,
         facts={"n_python_frames": len(raised.python_frames)} if raised.python_frames else {},
     )
+
+
+def _exported(chain: Chain) -> bool | None:
+    """Tell whether the tracebacks go through `torch.export`; None without tracebacks."""
+    files = [f.file.replace("\\", "/") for error in chain.errors for f in error.python_frames]
+    return any(_EXPORT.search(file) for file in files) if files else None
 
 
 def text_places(error: ErrorText) -> tuple[Place, ...]:
@@ -199,7 +218,8 @@ def _user(
 ) -> tuple[UserFrame | None, Place | None]:
     """Return the user's frame: what torch names, else the innermost frame of the traceback outside of torch."""
     if failure.user_frames:
-        frame = failure.user_frames[-1]
+        frames = failure.user_frames
+        frame = next((f for f in reversed(frames) if not _LIBRARY.search(f.file)), frames[-1])
         after = max(failure.text.find("from user code:"), 0)
         at = failure.text.find(f'File "{frame.file}", line {frame.line}', after)
         row = failure.text.count("\n", 0, at) if at >= 0 else 0

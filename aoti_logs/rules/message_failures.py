@@ -59,6 +59,7 @@ def with_limits(told: Sequence[Finding], messages: Sequence[Finding]) -> list[Fi
         return [*told, *messages]
     lead, warned = raised[0], limits[-1]
     facts = {**lead.facts, **{k: v for k, v in warned.facts.items() if lead.facts.get(k) is None}}
+    facts["innermost"] = warned.facts.get("innermost")  # function and place, by which a trace knows it
     title = warned.title.partition(", and runs")[0] + ", and that is an error here"
     fixes = warned.verdicts[0].fixes
     verdicts = tuple(
@@ -107,6 +108,8 @@ def _refused(text: str) -> Failure:
     cause = first(told, "TYPE") if told else None
     said = (first(told, "MESSAGE") or "") if told else lines[0]
     inner = (cause,) if cause and cause[:1].isalpha() else ()
+    if read_failure(cause, said).kind is FailureKind.UNSUPPORTED_OPERATOR:
+        return Failure(FailureKind.UNSUPPORTED_OPERATOR, None, inner, said, text, operator=operator)
     return Failure(FailureKind.FAKE_TENSOR, None, inner, said, text, operator=operator)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.parse.events import ErrorText, LogEvents, PythonFrame
     from aoti_logs.rules.log_failures import Chain
     from aoti_logs.sources.source import Source
 
@@ -37,6 +37,21 @@ _KINDS: tuple[tuple[str, str], ...] = (
     (r"device-side assert", "cuda_device_assert"),
 )
 """Text of an error to the kind of failure that it certainly is; a table, so that it can grow."""
+
+
+_FIRST = "this is the first error in the log that nothing before it explains; no rule knows its cause yet"
+_BEHIND = (
+    "a compile failed before it, from which it was not raised: the program went on after that, or this is "
+    "another process; no rule knows its cause yet"
+)
+_HANDS_ON = re.compile(
+    r"ChildFailedError|Process\w*Exception|RayTaskError|RemoteError|EngineDead|Engine ?[Cc]ore|EOFError|"
+    r"BrokenPipe|ConnectionReset|(?i:root cause|see above|\bdied\b|terminated|exit ?code|exited|worker)"
+)
+"""What a process says whose child failed."""
+_EXPORT = re.compile(r"/torch/_?export/")
+_TELLING = 12  # characters of a message of which one is no other
+_SHORT = 2000
 
 
 def kind_of(error: ErrorText) -> str:
@@ -68,8 +83,9 @@ def other_findings(
     for group in by_rank.values():
         chains, rest = failure_chains(group)
         compiles = chain_findings(chains, source, evidence)
+        own: list[ErrorText] = []
         if compiles:
-            rest = _after(compiles, chains, rest)
+            rest, own = _after(compiles, chains, rest)
         if explained:
             compiles = [replace(f, role="note", severity="note") for f in compiles]
         found += compiles
@@ -78,21 +94,54 @@ def other_findings(
                 lost_assertion(rest, events, source, evidence)
                 or _finding(rest, events, source, explained or bool(compiles))
             )
+        if own:
+            found.append(_finding(own, events, source, explained, (_BEHIND,)))
     return found
 
 
-def _after(compiles: list[Finding], chains: list[Chain], rest: list[ErrorText]) -> list[ErrorText]:
-    """Put the errors behind the first failed compile under it; return those before."""
-    start = chains[0].told.span.start
-    later = {
-        e.message: Link("follows", e.message, e.span.place) for e in reversed(rest) if e.span.start > start
-    }
-    links = tuple(reversed([link for message, link in later.items() if message]))
+def _after(
+    compiles: list[Finding], chains: list[Chain], rest: list[ErrorText]
+) -> tuple[list[ErrorText], list[ErrorText]]:
+    """Put what hands on the first failed compile under it; return the errors before it, and those of their own.
+
+    A traceback that was not raised from the failed compile shows that the program went on after it (or that
+    another process or thread speaks), so it does not follow from it.
+    """
+    start, message = chains[0].told.span.start, chains[0].failure.message
+    behind = [e for e in rest if e.span.start > start]
+    own = [e for e in behind if _stands_alone(e, message)]
+    later = {e.message: e for e in reversed(behind) if e not in own and e.message}
+    links = tuple(Link("follows", m, e.span.place) for m, e in reversed(later.items()))
     compiles[0] = replace(compiles[0], consequences=(*compiles[0].consequences, *links))
-    return [e for e in rest if e.span.start <= start]
+    return [e for e in rest if e.span.start <= start], own
 
 
-def _finding(group: list[ErrorText], events: LogEvents, source: Source, explained: bool) -> Finding:
+def _export_call(error: ErrorText) -> PythonFrame | None:
+    """Return the frame that calls `torch.export`, where the traceback goes through it."""
+    last: PythonFrame | None = None
+    for frame in error.python_frames:
+        if _EXPORT.search(frame.file.replace("\\", "/")):
+            return last
+        last = frame
+    return None
+
+
+def _stands_alone(error: ErrorText, message: str) -> bool:
+    """Tell whether an error behind a failed compile is one of its own, and nothing that hands it on."""
+    if error.form is not ErrorForm.PYTHON or not error.python_frames:
+        return False
+    if len(message) >= _TELLING and message in error.text:
+        return False
+    return _HANDS_ON.search(f"{error.exception_type}: {error.text[:_SHORT]}") is None
+
+
+def _finding(
+    group: list[ErrorText],
+    events: LogEvents,
+    source: Source,
+    explained: bool,
+    because: tuple[str, ...] = (_FIRST,),
+) -> Finding:
     first = group[0]
     kind = kind_of(first)
     title = first.message if not first.exception_type else f"{first.exception_type}: {first.message}"
@@ -100,7 +149,7 @@ def _finding(group: list[ErrorText], events: LogEvents, source: Source, explaine
         "AL001",
         title,
         Confidence.UNKNOWN,
-        ("this is the first error in the log that nothing before it explains; no rule knows its cause yet",),
+        because,
     )
     later: dict[str, Link] = {}
     for error in group[1:]:
@@ -110,6 +159,9 @@ def _finding(group: list[ErrorText], events: LogEvents, source: Source, explaine
     if first.raised_from is not None:
         raised = first.raised_from
         facts["raised_from"] = {"function": raised.function, "file": raised.file, "line": raised.line}
+    call = _export_call(first)
+    if call is not None:
+        facts["export_call"] = {"file": call.file, "line": call.line, "function": call.function}
     chain = [Link("error", title, first.span.place)]
     if first.python_frames:
         last = first.python_frames[-1]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link
+from aoti_logs.rules.trace_failures import RETRIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,6 +57,14 @@ def _keys(finding: Finding) -> Iterator[tuple[str, str]]:
         yield finding.kind, text
     if finding.kind in {"unsupported_operator", "export_failed"} and facts.get("op"):
         yield "operator", str(facts["op"]).removeprefix("torch.ops.")
+    refused = str(facts.get("inner_message") or "") if finding.rule == "AL604" else ""
+    if len(refused) >= _LONG_ENOUGH:
+        yield (
+            "refused",
+            refused,
+        )  # the log may name the operator of ATen that a trace names as Python's function
+    if finding.rule in {"AL001", "AL611"} and facts.get("export_call"):
+        yield "export", f"{facts['export_call'].get('file')}:{facts['export_call'].get('line')}"
     if finding.kind == "constraint_violation":
         for row in facts.get("constraints") or ():
             if row.get("constant") is not None:
@@ -74,7 +83,8 @@ def _same_rank(one: Finding, other: Finding) -> bool:
 
 
 def _one(log: Finding, trace: Finding) -> Finding:
-    sure = _ORDER.index(trace.confidence) < _ORDER.index(log.confidence)
+    # A graph that broke off does not know the exception that the log has.
+    sure = trace.rule != "AL611" and _ORDER.index(trace.confidence) < _ORDER.index(log.confidence)
     lead, other = (trace, log) if sure else (log, trace)
     place = other.chain[0].place if other.chain else None
     link = Link("trace" if other is trace else "log", _words(other), place)
@@ -82,6 +92,8 @@ def _one(log: Finding, trace: Finding) -> Finding:
     python = () if own else tuple(k for k in other.chain if k.step == "python")
     facts: dict[str, Any] = dict(lead.facts)
     facts |= {k: v for k, v in other.facts.items() if facts.get(k) is None}
+    if trace.doubt == RETRIED:
+        return _caught(replace(lead, facts=facts, chain=(*lead.chain, *python, link)))
     role = "cause" if "cause" in {lead.role, other.role} else lead.role
     return replace(
         lead,
@@ -91,6 +103,14 @@ def _one(log: Finding, trace: Finding) -> Finding:
         rank=lead.rank if lead.rank is not None else other.rank,
         chain=(*lead.chain, *python, link),
         consequences=(*lead.consequences, *other.consequences),
+    )
+
+
+def _caught(lead: Finding) -> Finding:
+    """Make a warning of a failure after which the trace goes on with the same function."""
+    verdicts = tuple(replace(v, confidence=Confidence.LIKELY) for v in lead.verdicts)
+    return replace(
+        lead, role="note", severity="warning", confidence=Confidence.LIKELY, doubt=RETRIED, verdicts=verdicts
     )
 
 
@@ -108,6 +128,8 @@ def _words(finding: Finding) -> str:
         return f"the graph ends at {facts['last_partial_node']}"
     if finding.kind == "specialization":
         return f"{facts.get('symbol')} = {facts.get('source')} becomes {facts.get('value')}"
+    if finding.rule == "AL611":
+        return "make_fx_fail_partial: the graph broke off before its first node"
     if facts.get("compile_id"):
         return f"compile {facts['compile_id']} ends with the same text"
     return "the same text"

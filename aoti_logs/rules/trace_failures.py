@@ -30,6 +30,7 @@ _SOFT = {"Unsupported", "UserError", "StepUnsupported"}
 """Exceptions after which Dynamo runs the function uncompiled, unless fullgraph=True."""
 _RECORDS_SKIPS = (2, 13)
 """From this version on (torch/_dynamo/symbolic_convert.py, `run`) a function that is given up leaves a graph break."""
+RETRIED = "the same function was compiled later without failing: the program went on"
 _CODE = {Kind.WRAPPER_CPP, Kind.KERNEL_CPP, Kind.OUTPUT_CODE}
 
 
@@ -54,6 +55,9 @@ def case_of(record: TraceRecord, outcome: Outcome, found: Outcomes, evidence: Ev
     user = _user(record, frames)
     user_place = _user_place(error, user) if error is not None and user is not None else None
     reached, why = _reached(failure, record, outcome, found, function)
+    doubt = None
+    if reached is Reached.RAISED and function is not None and _compiled_later(record, found, function):
+        reached, why, doubt = Reached.UNKNOWN, None, RETRIED
     return FailureCase(
         failure=failure,
         place=record.place,
@@ -62,6 +66,8 @@ def case_of(record: TraceRecord, outcome: Outcome, found: Outcomes, evidence: Ev
         backward=backward,
         reached=reached,
         why_reached=why,
+        doubt=doubt,
+        exported=outcome.exported if outcome.start is not None else None,
         user=user,
         user_place=user_place or (record.place if user is not None else None),
         told=tuple(_told(outcome, error)),
@@ -98,6 +104,7 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
         place=record.place,
         reached=Reached.RAISED if call is not None and not is_torch(call.file or "") else Reached.UNKNOWN,
         doubt="the exception left the export; whether the caller went on without is not recorded",
+        exported=call is not None or None,
         user=user,
         user_place=graph.code_place if user is not None else None,
         told=tuple(links),
@@ -125,10 +132,11 @@ def _function(record: TraceRecord, outcome: Outcome, found: Outcomes) -> Functio
 
 def _user(record: TraceRecord, frames: tuple[UserFrame, ...]) -> UserFrame | None:
     file, line = metric(record, "fail_user_frame_filename"), metric(record, "fail_user_frame_lineno")
-    if isinstance(file, str) and isinstance(line, int):
+    own = [f for f in frames if not is_torch(f.file)]
+    if isinstance(file, str) and isinstance(line, int) and not (own and is_torch(file)):
         same = next((f for f in reversed(frames) if (f.file, f.line) == (file, line)), None)
         return same or UserFrame(file, line, None, None)
-    return frames[-1] if frames else None
+    return (own or frames)[-1] if frames else None
 
 
 def _user_place(error: TraceRecord, user: UserFrame) -> Place | None:
@@ -183,6 +191,23 @@ def _ran_later(outcome: Outcome, found: Outcomes, function: Function) -> bool:
             continue
         frames = start.frames(start.metadata.get("stack"))[:-1]
         if any(f.name == function.name and f.file == function.file for f in frames):
+            return True
+    return False
+
+
+def _compiled_later(record: TraceRecord, found: Outcomes, function: Function) -> bool:
+    """Tell whether the same function was compiled after its failure, which shows that this was caught."""
+    if function.file is None or function.line is None:
+        return False
+    for other in found.compiles:
+        start, end = other.start, other.end
+        if start is None or end is None or start.number < record.number or other.failed:
+            continue
+        # Processes that write one file compile the same function side by side.
+        if (start.rank, start.process) != (record.rank, record.process):
+            continue
+        name, file, line = (metric(end, f"co_{n}") for n in ("name", "filename", "firstlineno"))
+        if (name, file, line) == (function.name, function.file, function.line):
             return True
     return False
 
