@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,14 +11,14 @@ if TYPE_CHECKING:
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
 
-_STACK = re.compile(rb'stack": ?\[\s?\{')
+_WORD = b'stack"'
+_STACK = re.compile(rb'stack" ?: ?\[\s?\{')
 
 
 def with_stacks(index: TraceIndex) -> Iterator[TraceRecord]:
     """Yield the records with a stack in their envelopes, in file order."""
-    columns, last = index.columns, -1
-    for found in _STACK.finditer(index.source.data):
-        number = bisect_right(columns.start, found.start()) - 1
-        if number > last and found.start() < columns.head_end[number]:
-            last = number
+    data, columns = index.source.data, index.columns
+    for number, (env, end) in enumerate(zip(columns.env, columns.head_end, strict=True)):
+        raw = data[env:end]
+        if _WORD in raw and _STACK.search(raw):
             yield index[number]
