@@ -141,11 +141,12 @@ class Workers:
             "folder": str(folder),
         }
         process = subprocess.Popen(
-            [sys.executable, "-m", "aoti_logs._workers"],
+            # Without -P a module in the current folder, where somebody's files may lie, came before all others.
+            [sys.executable, "-P", "-m", "aoti_logs._workers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
         )
         assert process.stdin is not None
         try:

@@ -222,3 +222,23 @@ def test_a_long_hostile_text_takes_no_time():
         read_failure("UserError", piece * 50_000)
         read_failure("UserError", "Could not guard on data-dependent expression " + piece * 50_000)
         assert time.perf_counter() - start < 5
+
+
+def test_the_exception_of_a_worker_process_is_inside():
+    text = (
+        "backend='inductor' raised:\nSubprocException: An exception occurred in a subprocess:\n\n"
+        'Traceback (most recent call last):\n  File "a.py", line 1, in job\n    raise ValueError("no: Error")\n'
+        "triton.compiler.errors.CompilationError: at 56:48:\n    x = y\n"
+    )
+    failure = read_failure("BackendCompilerFailed", text)
+    assert failure.inner == ("SubprocException", "CompilationError")
+    assert failure.message == "at 56:48:"
+
+
+def test_an_assertion_without_text_has_no_message():
+    assert (
+        read_failure(
+            "LoweringException", "AssertionError: \n  target: aten.embedding.default\n  args[0]: 1"
+        ).message
+        == ""
+    )

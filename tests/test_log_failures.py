@@ -195,3 +195,14 @@ def test_a_compilers_output_is_one_record(fixtures_dir: Path):
         (ErrorForm.COMPILER, 0, len(ERROR))
     ]
     assert_partition(events, len(ERROR) + 5)
+
+
+def test_the_warning_of_a_limit_belongs_to_the_exception_of_it(explain):
+    text = (
+        "W1129 12:11:44.598000 6368 torch/_dynamo/convert_frame.py:1994] [3/2] torch._dynamo hit config.recompile_limit (2)\n"
+        "W1129 12:11:44.598000 6368 torch/_dynamo/convert_frame.py:1994] [3/2]    function: 'k' (/srv/demo/g.py:87)\n"
+        f'{HEADER}  File "a.py", line 2, in g\ntorch._dynamo.exc.FailOnRecompileLimitHit: Hard failure due to fullgraph=True\n'
+    )
+    (finding,) = explain(text).findings
+    assert (finding.role, finding.facts["function"], finding.facts["limit"]) == ("cause", "k", 2)
+    assert finding.title == "`k` reached the limit of 2 compiles, and that is an error here"

@@ -46,7 +46,7 @@ NOT_CARRIED: dict[str, dict[str, str]] = {
         "compile_id": STRINGS,
         "attempt": RUNTIME,
     },
-    "artifacts": {"payload_bytes": JSON, "text": JSON},
+    "artifacts": {"payload_bytes": JSON},
     "compiles": {"n_records": RUNTIME},
     "guards": {"tree": PLACE},
     "inputs": {"evidence": PLACE},
@@ -81,6 +81,9 @@ def frame_of(run: aoti_logs.Run, table: str) -> pl.DataFrame:
         return frame.filter(
             ~pl.any_horizontal(pl.col("name").str.starts_with(name) for name in RUNTIME_EVENTS)
         )
+    if table == "artifacts":  # of a long one the first characters are shown, and tlparse writes JSON anew
+        written_anew = pl.col("encoding").eq_missing("json")
+        return frame.with_columns(pl.when(written_anew).then(None).otherwise("text").alias("text"))
     if table != "python_frames":
         return frame
     (trace,) = run.evidence.traces
@@ -162,8 +165,8 @@ def test_reports_of_ranks_give_the_tables_of_their_traces(tmp_path: Path):
 
 # What tlparse loses of damaged and edited traces, as the tables that show it.
 LOST = {
-    "tlparse-inputs/export.log": {"graphs"},  # blank lines in a payload
-    "tlparse-inputs/export_guard_added.log": {"graphs"},
+    "tlparse-inputs/export.log": {"graphs", "artifacts"},  # blank lines in a payload
+    "tlparse-inputs/export_guard_added.log": {"graphs", "artifacts"},
     "tlparse-inputs/simple_corrupted_json.log": {"traces", "entries", "trace_records", "metrics"},  # an event
     "collectives_parity": {"events"},  # envelopes and payloads that were edited apart
     "multi_rank_runtime": {"events"},

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import aoti_logs
+from aoti_logs.records.tlparse.events import Events
 from aoti_logs.records.tlparse.index import ReportIndex
 from aoti_logs.records.trace import TraceIndex, TraceRecord
+from aoti_logs.sources.source import Kind, Source
 from tests.tlparse_reports import RANKS, TRACES, copy, report_of, trace_of
 
 AOTI = report_of("tlparse_aoti")
@@ -105,6 +107,17 @@ def test_events_have_the_compile_id_that_they_name(fixture: str):
     assert [(e.compile_id, e.attempt, e.process) for e in left] == [
         (e.compile_id, e.attempt, e.process) for e in right
     ]
+
+
+def test_an_id_that_begins_again_is_in_its_first_attempt():
+    def event(name: str, phase: str) -> dict[str, object]:
+        return {"name": name, "ph": phase, "ts": 1.0, "args": {"compile_id": "0/0"}}
+
+    restarted = [event("compile_attempt_0", "B"), event("compile_attempt_1", "B"), event("dynamo", "E")]
+    events = [event("dynamo", "B"), *restarted, event("dynamo", "B"), event("dynamo", "E")]
+    data = json.dumps(events, indent=2).encode()
+    found = Events(Source("chromium_events.json", Kind.TLPARSE_REPORT, lambda: data))
+    assert [entry.envelope["attempt"] for entry in found] == [0, 0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("fixture", sorted(TRACES))

@@ -2,15 +2,18 @@
 
 import hashlib
 import json
+import re
 from time import process_time
 from typing import Any
 
 import pytest
 
+import aoti_logs
+from aoti_logs import _workers
 from aoti_logs._run import Run
 from aoti_logs.records.trace import TraceIndex
 from aoti_logs.sources.source import Kind, Source
-from aoti_logs.tables import from_traces
+from aoti_logs.tables import from_traces, python_frames
 
 HUGE = 10**400
 PREFIX = "V1129 12:12:31.417000 7281 torch/x.py:1]"
@@ -50,6 +53,7 @@ EMPTY = "d41d8cd98f00b204e9800998ecf8427e"
         tuple(record(x={}, prefix=f"V1129 12:10:21.1 474{n} torch/x.py:1]") for n in (1, 2)),
         tuple(record(x={}, prefix=f"V1129 12:10:21.123 4{n} torch/x.py:1]") for n in (1, 2)),
         (record(x={"a": float("nan")}, subgraph_name="s", frame_id=1, frame_compile_id=2),),
+        (event("a", "B"), re.sub(rb'd": "..', rb'd": "\\q', event("a", "B")), event("a", "B")),
     ],
 )
 def test_all_records_at_once_say_what_each_says_alone(records):
@@ -196,3 +200,78 @@ def test_a_compile_of_which_no_graph_came_is_empty_though_the_number_of_its_oper
     graph = record("graph", dynamo_output_graph={"sizes": {}}, **IDS)
     assert run_of(start, metrics).compiles["status"].to_list() == ["empty"]
     assert run_of(start, graph, metrics).compiles["status"].to_list() == ["ok"]
+
+
+def test_files_of_a_compile_take_no_quadratic_time():
+    def work(n: int) -> float:
+        records = [record("code", inductor_output_code={"filename": f"/a/{i}.py"}, **IDS) for i in range(n)]
+        run = run_of(*records, records[0])
+        _ = run.evidence.traces[0].context
+        begun = process_time()
+        assert run.compiles["files"].list.len().to_list() == [n]
+        return process_time() - begun
+
+    work(100)
+    assert work(12_000) < 12 * work(3_000) + 0.2
+
+
+def of_stack(*ids: int) -> bytes:
+    frames = [{"line": 1, "name": "f", "filename": number} for number in ids]
+    return record(dynamo_start={"stack": frames}, **IDS)
+
+
+def family(child: bytes, *others: bytes) -> TraceIndex:
+    traces: list[TraceIndex] = []
+    for number, data in enumerate((child, *others)):
+        source = Source(f"{number}.log", Kind.TORCH_TRACE, lambda data=data: data)  # type: ignore[misc]
+        traces.append(TraceIndex(source, lambda: traces))
+    return traces[0]
+
+
+def strings_of(trace: TraceIndex, record_: int) -> list[str | None]:
+    """The files of a stack, once as a record has them and once as the table does."""
+    [*alone] = [frame.file for frame in trace[record_].frames(trace[record_].metadata["stack"])]
+    assert [row[7] for row in python_frames.of_trace(trace) if row[1] == trace[record_].line] == alone
+    return alone
+
+
+def test_a_string_that_a_child_lost_is_not_its_parents_of_the_same_id():
+    child = of_stack(0, 1, 2, 3) + record(str=["child.py", 1]) + of_stack(0, 1, 2, 3)
+    parent = b"".join(record(str=[f"parent{number}.py", number]) for number in range(4))
+    trace = family(child, parent)
+    assert strings_of(trace, 0) == ["parent0.py", None, None, None]
+    assert strings_of(trace, 2) == ["parent0.py", "child.py", None, None]
+
+
+def test_a_trace_that_does_not_define_all_that_a_child_inherited_is_not_its_parent():
+    child = of_stack(0, 1, 2) + record(str=["child.py", 2])
+    assert strings_of(family(child, record(str=["a.py", 0])), 0) == [None] * 3
+    parent = record(str=["a.py", 0]) + record(str=["b.py", 1])
+    assert strings_of(family(child, record(str=["x.py", 0]), parent), 0) == ["a.py", "b.py", None]
+
+
+def test_a_worker_takes_no_module_from_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "orjson.py").write_text("raise SystemExit(5)\n")
+    monkeypatch.chdir(tmp_path)
+    for number in range(2):
+        (tmp_path / f"dedicated_log_torch_trace_{number}aaaaaaa.log").write_bytes(event("a", "B"))
+    monkeypatch.setattr(_workers, "SMALLEST", 0)
+    monkeypatch.setenv(_workers.VARIABLE, "2")
+    traces = aoti_logs.load(tmp_path).evidence.traces
+    with _workers.Workers(traces, ["strings"]) as workers:
+        [worker] = workers._workers
+        assert worker.process.wait() == 0
+
+
+def test_threads_that_torch_2_4_prints_for_processes_share_their_compiles():
+    one, two = (f"V1129 12:12:31.417000 14000000000000{n} torch/x.py:1]" for n in (1, 2))
+    graph = record("graph", prefix=two, aot_forward_graph={})
+    run = run_of(
+        record(prefix=one, dynamo_start={"stack": []}, **IDS),
+        record(prefix=one, compilation_metrics={"graph_op_count": 1}, **IDS),
+        record(prefix=two, bwd_compilation_metrics={"is_forward": False}, **IDS),
+        graph,
+        record("code", prefix=one, graph_dump={"name": "inductor_aot_code"}),
+    )
+    assert run.compiles.select("compile_id", "has_backward").rows() == [("0/0", True), ("aoti/0", False)]
+    assert run.trace_records["compile_id"].to_list() == [*["0/0"] * 3, *["aoti/0"] * 2]

@@ -334,3 +334,38 @@ def test_every_payload_has_a_row_whatever_it_is_called():
     ]
     assert run.artifacts["text"][1] == "x" * 1000
     assert run.record("trace.log", 2).text == "x" * 5000
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    return aoti_logs.load(FIXTURES / "gpu_ranks" / "trace")
+
+
+def test_ranks_are_told_apart_in_every_table(ranks):
+    assert ranks.traces.select("rank", "ranks").rows() == [(0, [0]), (1, [1])]
+    for name in (
+        "compiles",
+        "events",
+        "metrics",
+        "collectives",
+        "runtime_estimates",
+        "guards",
+        "execution_order",
+    ):
+        assert set(ranks.tables[name]["rank"]) == {0, 1}, name
+
+
+def test_collectives_of_a_gpu_run_are_in_their_order(ranks):
+    ops = ["all_reduce_", "all_gather_into_tensor", "wait_tensor", "wait_tensor"]
+    expected = [f"torch.ops._c10d_functional.{op}.default" for op in ops]
+    for rank in (0, 1):
+        found = ranks.collectives.filter(pl.col("rank") == rank)
+        assert [op.replace("_out", "") for op in found["op"]] == expected
+
+
+def test_only_the_rank_with_other_rows_compiled_again(ranks):
+    found = ranks.recompile_reasons.select(
+        "rank", "compile_id", "tensor", "what", "expected", "actual"
+    ).rows()
+    assert found == [(1, "1/1", "x", "size", "4", "5")]
+    assert ranks.execution_order.select("rank", "ran").rows()[-1] == (1, "0/0")

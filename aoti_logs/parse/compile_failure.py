@@ -27,7 +27,6 @@ _WRAPPERS = {
     "InductorError",
     "InternalTorchDynamoError",
     "LoweringException",
-    "SubprocException",
 }
 """Exceptions whose text begins with the type of another one."""
 _LIMITS = {"FailOnRecompileLimitHit", "RecompileLimitExceeded", "CacheLimitExceeded", "FailOnCacheLimitHit"}
@@ -51,6 +50,7 @@ _KINDS = {
     **dict.fromkeys(_LIMITS, FailureKind.RECOMPILE_LIMIT),
 }
 """What the class of an exception says, where its text says nothing more precise."""
+_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Resources|Failed)(?:: |$)")
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
 
 
@@ -108,6 +108,11 @@ def _peel(own: str | None, text: str) -> tuple[tuple[str, ...], str, str | None]
             if found is None:
                 break
             backend, text = found["BACKEND"][0], below
+            line, _, below = text.partition("\n")
+        elif own == "SubprocException":
+            # A whole traceback of the worker process; its last line that names an exception is what was raised.
+            told = [n for n, row in enumerate(text.split("\n")) if _RAISED.match(row)]
+            text = "\n".join(text.split("\n")[told[-1] :]) if told else text
             line, _, below = text.partition("\n")
         elif own not in _WRAPPERS:
             break
@@ -218,5 +223,10 @@ def _lowered(core: str) -> Lowered | None:
 
 
 def _message(core: str) -> str:
-    """Return the first line that says something."""
-    return next((line.strip() for line in core.split("\n") if line.strip()), "")
+    """Return the first line that says something; what stands under a lowering's operator is not the message."""
+    for line in core.split("\n"):
+        if line.startswith("  target: "):
+            break
+        if line.strip():
+            return line.strip()
+    return ""

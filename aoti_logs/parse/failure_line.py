@@ -16,25 +16,18 @@ from aoti_logs.parse.constraint import read_violations
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.failure import FailureKind
 from aoti_logs.parse.message import Further, finish, read_message
-from aoti_logs.parse.recompile_limit import read_limit
 
 if TYPE_CHECKING:
     from aoti_logs.parse.failure import Diagnostic
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (
-    b"Could not guard on data-dependent",
-    b"to be a constant (",
-    b"hit recompilation cache limit",
-    b": error: ",
-    b"fatal error: ",
-    b"ld: cannot find ",
-)
+# Each literal passes over every log once: as few as will do.
+WORDS = (b"Could not guard on data-dependent", b"be a constant (", b" error: ")
 
 _NAMED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w+) (?P<said>\S.*)$")
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)
 _TOOLS = re.compile(
-    r"(?:<[\w-]+>|(?:\S*/)?(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|\S*ld))$"
+    r"<[\w-]+>$|(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|[\w.-]{0,40}ld)$"
 )
 _ECHO = re.compile(r"\s*(?:\d+ )?\|")
 _ABOUT = re.compile(
@@ -46,8 +39,6 @@ _LONGEST = 2000  # lines of one compiler's output
 def read_failure_line(log: Log, line: Line) -> bool:
     """Claim an exception that was printed with a blank behind its class, where its text is one of torch's."""
     text = line.text.strip()[:65536]
-    if "hit recompilation cache limit" in text and read_limit(text) is not None:
-        return _add(log, line, text, None, ErrorForm.WARNING)
     if text.startswith("- ") and read_violations(text) is not None:
         return _add(log, line, text, None, ErrorForm.PYTHON)
     found = _NAMED.match(text)
@@ -108,7 +99,7 @@ def _error(text: str) -> Diagnostic | None:
         return None
     if found.file is not None:
         return found if found.line is not None and _CODE.search(found.file) else None
-    return found if found.program is not None and _TOOLS.match(found.program) else None
+    return found if found.program is not None and _TOOLS.match(found.program.rpartition("/")[2]) else None
 
 
 def _belongs(text: str) -> bool:

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 _BREAK = "dynamo_graph_break_reason"
-_TOLD = {
-    "dynamo_start",
-    "dynamo_output_graph",
-    "inductor_output_code",
-    "graph_dump",
-    *ENTRIES,
-} - RUNTIME
+_TOLD = {"dynamo_start", "dynamo_output_graph", "inductor_output_code", "graph_dump", *ENTRIES} - RUNTIME
 
 
 @dataclass
@@ -35,7 +29,7 @@ class Compile:
         metrics: fields of its last `compilation_metrics`, None when it never wrote any.
         backward: the same of the backward, which is compiled later under the same id.
         has_graph: whether Dynamo printed the graph that came of it.
-        files: paths that generated code was written to, in order.
+        files: paths that generated code was written to, in order, each once.
         n_graph_breaks: `dynamo_graph_break_reason` records. The metric `num_graph_breaks` is no such number: it
             counts those of the whole process until then.
     """
@@ -47,7 +41,7 @@ class Compile:
     start: TraceRecord | None = None
     metrics: dict[str, Any] | None = None
     backward: dict[str, Any] | None = None
-    files: list[str] = field(default_factory=list)
+    files: dict[str, None] = field(default_factory=dict)
     n_graph_breaks: int = 0
     has_graph: bool = False
 
@@ -113,10 +107,6 @@ def compiles(trace: TraceIndex) -> list[Compile]:
     return found
 
 
-def _tells(name: str, own: str | None) -> bool:
-    return name in _TOLD or (name == "artifact" and own == _BREAK)
-
-
 def _before(trace: TraceIndex, start: int, key: tuple[int, str]) -> list[int]:
     """Return the records in front of a repeated `dynamo_start` that are of the new compile, not of the old one.
 
@@ -146,14 +136,18 @@ _LOOK = 64
 """Records: strings of the stack may stand between."""
 
 
+def _tells(name: str, own: str | None) -> bool:
+    return name in _TOLD or (name == "artifact" and own == _BREAK)
+
+
 def _take(compile_: Compile, record: TraceRecord, name: str) -> None:
     if name == "dynamo_start":
         compile_.start = record
     elif name == "dynamo_output_graph":
         compile_.has_graph = True
     elif name in ("inductor_output_code", "graph_dump"):
-        if record.filename and record.filename not in compile_.files:
-            compile_.files.append(record.filename)
+        if record.filename:
+            compile_.files[record.filename] = None
     elif name == "artifact":
         compile_.n_graph_breaks += 1
     elif isinstance(record.metadata, dict):

@@ -123,7 +123,9 @@ def _exception(log: Log, line: Line, text: str, lines: list[Line], frames: tuple
     parsed = fields("traceback", "exception", text)
     kind = first(parsed, "TYPE") if parsed else None
     said = (first(parsed, "MESSAGE") or "") if parsed else text
-    message = read_message(log, line, said, Further.ANY if lines else Further.INDENTED)
+    # Without frames above, only a text that announces another exception goes on in lines of any form.
+    whole = bool(lines) or said.rstrip().endswith(" raised:")
+    message = read_message(log, line, said, Further.ANY if whole else Further.INDENTED)
     message.lines[:0] = lines
     finish(log, "traceback" if lines else "error", message)
     call, file, number = call_of(said)

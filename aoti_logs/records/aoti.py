@@ -25,7 +25,7 @@ _LATE = re.compile(
 )
 
 Stretch = tuple[int, int, int]
-"""First record, last record (both included), process."""
+"""First record, last record (both included), process (0 where all of the file are of one)."""
 
 
 class AotCompiles:
@@ -67,9 +67,7 @@ class AotCompiles:
             number: the record.
             process: its process id, looked at only in a file of several processes.
         """
-        if process is None:
-            process = self.stretches[0][2] if self.stretches else 0
-        turns = self._turns.get(process, [])
+        turns = self._turns.get(process or 0, [])
         at = bisect_right(turns, number, key=lambda turn: turn[0]) - 1
         return turns[at][1] if at >= 0 else None
 
@@ -109,7 +107,7 @@ def _events(index: TraceIndex) -> Iterator[tuple[int, str, int]]:
         record = index[number]
         value = record.json()
         if isinstance(value, dict) and value.get("name") == "compile_fx_aot" and record.compile_id is None:
-            yield number, str(value.get("ph")), record.process
+            yield number, str(value.get("ph")), record.process if index.several_processes else 0
 
 
 def _event_records(index: TraceIndex) -> Iterator[int]:
@@ -136,7 +134,7 @@ def _by_dumps(index: TraceIndex) -> Iterator[Stretch]:
             yield first, last, process
             first, dumped = -1, False
         if first < 0:
-            first, process = record.number, record.process
+            first, process = record.number, record.process if index.several_processes else 0
         last = record.number
         dumped = dumped or record.key in _WRAPPERS
     if dumped:

@@ -93,7 +93,7 @@ class Context:
         add, is_event = self.ids.append, [name == "chromium_event" for name, _ in columns.keys]
         for env, end, key_number in zip(columns.env, columns.head_end, columns.key, strict=True):
             event = data[env : end - _CHECKSUM] if is_event[key_number] else b""
-            if event in events and data[end - _CHECKSUM : end].find(b'"') == _CHECKSUM - 2:
+            if event in events and _is_checksum(data[end - _CHECKSUM : end]):
                 add(events[event])
                 continue
             try:
@@ -144,6 +144,10 @@ class Context:
                 if usual:
                     known[rest] = prefix
             self.prefixes.append(prefix)
+
+
+def _is_checksum(tail: bytes) -> bool:
+    return tail.endswith(b'"}') and tail[:-2].isalnum()
 
 
 def _holds(metadata: object, fields: frozenset[str]) -> bool:

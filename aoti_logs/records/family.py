@@ -27,11 +27,20 @@ def parent_of(child: TraceIndex, others: Iterable[TraceIndex]) -> TraceIndex | N
         return None
     candidates = [other for other in others if other is not child and _fits(child, other)]
     candidates = [c for c in candidates if c.processes[:1] == child.processes[:1]] or candidates
-    tables = {
-        tuple(sorted((n, text) for n, text in c.strings.items() if lacking is None or n < lacking))
-        for c in candidates
-    }
-    return candidates[0] if len(tables) == 1 else None
+    # Ids count up from 0 without a gap, so a parent has all that are below the child's first.
+    candidates = [c for c in candidates if lacking is None or _defines(c, lacking)]
+    wanted = None
+    for candidate in candidates:
+        table = {n: text for n, text in candidate.strings.items() if lacking is None or n < lacking}
+        if wanted is not None and table != wanted:
+            return None
+        wanted = table
+    return candidates[0] if candidates else None
+
+
+def _defines(trace: TraceIndex, below: int) -> bool:
+    defined = trace.string_definitions.of_all
+    return below <= len(defined) and all(number in defined for number in range(below))
 
 
 def _fits(child: TraceIndex, other: TraceIndex) -> bool:

@@ -42,6 +42,4 @@ class Replay:
         found = self._own.get(number)
         if found is None:
             found = self._of_all.get(number)
-        if found is None and self._index.parent is not None:
-            return self._index.parent.strings.find(number)
-        return found
+        return self._index.inherited(number) if found is None else found

@@ -90,7 +90,7 @@ class Strings(Mapping[int, str]):
             found = defined.before(at.number) if found is None else found
             if found is not None:
                 return found
-        return self._index.parent.strings.find(number) if self._index.parent is not None else None
+        return self._index.inherited(number)
 
     def __iter__(self) -> Iterator[int]:
         return (number for number in self._index.string_definitions.of_all if number in self)

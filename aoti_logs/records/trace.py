@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 _Range = tuple[str, int, int]
+_LARGEST_PROCESS = 1 << 32
 
 __all__ = ["Check", "StackFrame", "TraceIndex", "TraceRecord", "trace_sources"]
 
@@ -51,6 +52,20 @@ class TraceIndex(Sequence[TraceRecord]):
         from aoti_logs.records.family import parent_of
 
         return parent_of(self, self._others())
+
+    def inherited(self, number: int) -> str | None:
+        """Return a string of the parent's; None from the first id on that this file defines itself.
+
+        Both go on counting after they have parted: what is missing there was lost, and the parent's is another.
+        """
+        first = self._first_string
+        if self.parent is None or (first is not None and number >= first):
+            return None
+        return self.parent.strings.find(number)
+
+    @cached_property
+    def _first_string(self) -> int | None:
+        return min(self.string_definitions.of_all, default=None)
 
     @cached_property
     def columns(self) -> Columns:
@@ -200,8 +215,8 @@ class TraceIndex(Sequence[TraceRecord]):
 
     @cached_property
     def several_processes(self) -> bool:
-        """Whether more than one process wrote into the file."""
-        return len(self.processes) > 1
+        """Whether more than one process wrote into the file; what torch 2.4 prints are threads of one."""
+        return sum(number <= _LARGEST_PROCESS for number in self.processes) > 1
 
     @cached_property
     def processes(self) -> tuple[int, ...]:

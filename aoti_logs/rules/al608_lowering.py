@@ -40,7 +40,7 @@ def tell(case: FailureCase) -> Told:
     failure = case.failure
     lowered = failure.detail if isinstance(failure.detail, Lowered) else None
     inner = failure.inner[-1] if failure.inner and failure.inner[-1] != "LoweringException" else None
-    said = ": ".join(part for part in (inner, failure.message) if part and part != f"{inner}:")
+    said = ": ".join(part for part in (inner, failure.message) if part)
     target = f"`{lowered.target}`" if lowered else "an operator"
     args = lowered.args if lowered else ()
     details = tuple(f"args[{n}]: {' '.join(text.split())[:160]}" for n, text in args[:_SHOWN])

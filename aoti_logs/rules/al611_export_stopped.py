@@ -14,7 +14,8 @@ The graph ends at `gt: "Sym(u0 > 5)" = item > 5`, made by `if n > 5:`.
 
 ## Evidence it needs
 `make_fx_fail_partial` in the trace. That an exception left `make_fx` is certain; whether the caller could do
-without (`torch.onnx.export` tries several ways) is not, so it is never more than likely.
+without is not, so it is never more than likely. Where torch itself asked for the graph (`torch.onnx.export` tries
+several ways), it is a warning.
 
 ## What to do
 Run the export again with stderr kept, or with `TORCH_DTRACE`: then the condition is recorded. Or use
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.data_dependent import symbols_in
-from aoti_logs.parse.partial_graph import export_call, read_partial
+from aoti_logs.parse.partial_graph import export_call, is_torch, read_partial
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import frame_facts, frame_words
 
@@ -43,23 +44,26 @@ def stopped(record: TraceRecord, rank: int | None) -> Finding:
     partial = read_partial(record)
     call = export_call(record.frames())
     data = partial.condition is not None and bool(symbols_in(partial.condition))
-    what = "torch.export" if call is not None else "tracing a graph"
+    # Torch's own callers try several ways (torch.onnx), or trace something that they can do without.
+    users = call is not None and call.file is not None and not is_torch(call.file)
+    confidence = Confidence.LIKELY if users else Confidence.POSSIBLE
+    what = "torch.export very likely failed" if users else "tracing a graph may have failed"
     if data:
-        title = f"{what} very likely failed: it cannot decide `{partial.condition}`, which depends on data"
+        title = f"{what}: it cannot decide `{partial.condition}`, which depends on data"
     else:
-        title = f"{what} very likely failed{_where(partial)}"
+        title = f"{what}{_where(partial)}"
     fixes = (
         ("torch._check(...) of the condition before that line, or torch.cond for both branches",)
         if data
         else ()
     )
-    verdict = Verdict("AL611", title, Confidence.LIKELY, (), (), fixes)
+    verdict = Verdict("AL611", title, confidence, (), (), fixes)
     return Finding(
         rule="AL611",
         kind="data_dependent" if data else "export_failed",
-        role="cause",
-        severity="error",
-        confidence=Confidence.LIKELY,
+        role="cause" if users else "note",
+        severity="error" if users else "warning",
+        confidence=confidence,
         title=title,
         facts=_facts(partial, call, data=data),
         rank=rank,

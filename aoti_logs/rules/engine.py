@@ -12,7 +12,7 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.consequences import Causes, returned
 from aoti_logs.rules.device_asserts import assert_finding, exit_finding
 from aoti_logs.rules.index_finding import index_finding
-from aoti_logs.rules.message_failures import message_findings
+from aoti_logs.rules.message_failures import message_findings, with_limits
 from aoti_logs.rules.other_failures import other_findings
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
             other_findings(errors, run, source, evidence, explained=explained)
         )
     findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
-    findings += message_findings(events, source, findings)
+    findings = with_limits(findings, message_findings(events, source, findings))
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))

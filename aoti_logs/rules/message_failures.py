@@ -5,6 +5,7 @@ alone do not say that it reached the program.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
@@ -47,16 +48,24 @@ def message_findings(events: LogEvents, source: Source, told: Sequence[Finding])
             case.facts["n_glog_records"] = prefixed
             finding = failure_finding(case)
             found.setdefault((finding.kind, finding.title, finding.rank), finding)
-    for error in events.errors:
-        limit = read_limit(error.message) if "hit recompilation cache limit" in error.message else None
-        if limit is not None:
-            failure = Failure(FailureKind.RECOMPILE_LIMIT, None, (), error.message, error.text, detail=limit)
-            case = FailureCase(
-                failure, error.span.place, reached=Reached.HANDLED, log=source.name, rank=error.rank
-            )
-            finding = failure_finding(case)
-            found.setdefault((finding.kind, finding.title, finding.rank), finding)
     return [*found.values(), *_draft_findings(events.notes, source)]
+
+
+def with_limits(told: Sequence[Finding], messages: Sequence[Finding]) -> list[Finding]:
+    """Give the exception of a limit what the warning before it says: function, limit and reason."""
+    limits = [f for f in messages if f.kind == FailureKind.RECOMPILE_LIMIT]
+    raised = [f for f in told if f.kind == FailureKind.RECOMPILE_LIMIT and f.role == "cause"]
+    if not raised or not limits:
+        return [*told, *messages]
+    lead, warned = raised[0], limits[-1]
+    facts = {**lead.facts, **{k: v for k, v in warned.facts.items() if lead.facts.get(k) is None}}
+    title = warned.title.partition(", and runs")[0] + ", and that is an error here"
+    fixes = warned.verdicts[0].fixes
+    verdicts = tuple(
+        replace(v, title=title, because=warned.verdicts[0].because, fixes=fixes) for v in lead.verdicts
+    )
+    joined = replace(lead, title=title, facts=facts, chain=(*lead.chain, *warned.chain), verdicts=verdicts)
+    return [joined if f is lead else f for f in told] + [f for f in messages if f is not warned]
 
 
 def _cases(message: LogLine, source: Source, known: set[str], texts: Sequence[str]) -> Iterator[FailureCase]:
@@ -152,8 +161,6 @@ def _draft_findings(notes: Sequence[Note], source: Source) -> Iterator[Finding]:
 
 
 def _with_issues(finding: Finding, facts: dict[str, str]) -> Finding:
-    from dataclasses import replace
-
     return replace(finding, facts={**finding.facts, "n_issues": int(facts.get("n_issues", "0")[:9])})
 
 

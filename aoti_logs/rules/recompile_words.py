@@ -31,7 +31,13 @@ def reasons_of(record: TraceRecord) -> list[tuple[RecompileReason, Place]]:
         head = reason.text.partition("\n")[0][:80].replace("\\", "\\\\").replace('"', '\\"')
         at = next((n for n in range(at, len(rows)) if head and head in rows[n]), at)
         found.append((reason, line_place(record, at)))
-    return found
+    return sorted(found, key=lambda told: -_age(told[0]))
+
+
+def _age(reason: RecompileReason) -> int:
+    """Return the number of the cached compile; torch lists those first that were used last, not the newest."""
+    number = (reason.cached_compile_id or "").rpartition("/")[2]
+    return int(number) if number.isdecimal() and len(number) < 10 else -1
 
 
 def reason_facts(reason: RecompileReason) -> dict[str, Any]:

@@ -22,18 +22,24 @@ def joined(logs: Sequence[Finding], traces: Sequence[Finding]) -> list[Finding]:
     """Return the findings of logs and traces, each failure once."""
     found = list(logs)
     rest: list[Finding] = []
-    taken: set[int] = set()
-    for finding in traces:
-        keys = set(_keys(finding))
-        fitting = [n for n, f in enumerate(found) if _same_rank(f, finding) and keys & set(_keys(f))]
-        if not fitting:
+    fitting = [_fitting(found, trace) for trace in traces]
+    for finding, logs_of_it in zip(traces, fitting, strict=True):
+        if not logs_of_it:
             rest.append(finding)
             continue
-        at = min(fitting, key=lambda n: (-_alike(found[n], finding), n in taken, n))
-        # A second trace may be of another run that failed the same way: it is named, and no link.
-        found[at] = _one(found[at], finding) if at not in taken else _named(found[at], finding)
-        taken.add(at)
+        at = min(logs_of_it, key=lambda n: (-_alike(logs[n], finding), n))
+        # Several logs or traces with one text may be of several runs that failed alike: named, and no link.
+        alone = len(logs_of_it) == 1 and sum(at in others for others in fitting) == 1
+        found[at] = _one(found[at], finding) if alone else _named(found[at], finding)
     return [*found, *rest]
+
+
+def _fitting(logs: Sequence[Finding], trace: Finding) -> list[int]:
+    """Return the numbers of the findings of logs that may be the same failure, of the best fitting class only."""
+    keys = set(_keys(trace))
+    found = [n for n, f in enumerate(logs) if _same_rank(f, trace) and keys & set(_keys(f))]
+    best = max((_alike(logs[n], trace) for n in found), default=0)
+    return [n for n in found if _alike(logs[n], trace) == best]
 
 
 def _alike(log: Finding, trace: Finding) -> int:
@@ -90,7 +96,9 @@ def _one(log: Finding, trace: Finding) -> Finding:
 
 def _named(finding: Finding, trace: Finding) -> Finding:
     place = trace.chain[0].place if trace.chain else None
-    return replace(finding, notes=(*finding.notes, f"{_words(trace)} in another trace ({place})"))
+    return replace(
+        finding, notes=(*finding.notes, f"{_words(trace)} ({place}); whether in this run cannot be told")
+    )
 
 
 def _words(finding: Finding) -> str:

@@ -8,7 +8,7 @@ from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.compile_failure import read_failure
 from aoti_logs.parse.data_dependent import symbols_in
 from aoti_logs.parse.failure import Failure, FailureKind, Undecided, UserFrame
-from aoti_logs.parse.partial_graph import export_call, read_partial
+from aoti_logs.parse.partial_graph import export_call, is_torch, read_partial
 from aoti_logs.parse.payload_text import line_place, row_of
 from aoti_logs.parse.trace_outcomes import metric
 from aoti_logs.parse.trace_summary import version
@@ -96,6 +96,7 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
             FailureKind.DATA_DEPENDENT, "GuardOnDataDependentSymNode", (), text, text, detail=detail
         ),
         place=record.place,
+        reached=Reached.RAISED if call is not None and not is_torch(call.file or "") else Reached.UNKNOWN,
         doubt="the exception left the export; whether the caller went on without is not recorded",
         user=user,
         user_place=graph.code_place if user is not None else None,

@@ -52,8 +52,14 @@ class Compiles(dy.Schema):
     )
     n_guards = dy.Int64(nullable=True, description="Guards (`guard_count`).")
     n_graph_ops = dy.Int64(nullable=True, description="Operations of the graph (`graph_op_count`).")
-    cache_size = dy.Int64(nullable=True, description="Compiles that the function had before.")
-    recompile_reason = dy.String(nullable=True, description="Why the last of those did not do (torch 2.6+).")
+    cache_size = dy.Int64(
+        nullable=True,
+        description="Compiles of the function that were cached for the same objects; the metric "
+        "`accumulated_cache_size` counts all.",
+    )
+    recompile_reason = dy.String(
+        nullable=True, description="Why the cached compile that was used last did not do (torch 2.6+)."
+    )
     cudagraph_skip_reason = dy.String(nullable=True, description="Why no CUDA graph was made of it.")
     has_backward = dy.Bool(nullable=False, description="Whether metrics of a backward were written.")
     files = dy.List(
@@ -85,5 +91,5 @@ def _row(c: Compile, breaks: int | None) -> tuple[Any, ...]:
         t.integer(c.field("fail_user_frame_lineno")), t.texts(c.field("restart_reasons")),
         breaks, t.integer(c.field("guard_count")),
         t.integer(c.field("graph_op_count")), t.integer(c.field("cache_size")), t.text(c.field("recompile_reason")),
-        t.text(c.field("cudagraph_skip_reason")), c.backward is not None, c.files, c.n_records,
+        t.text(c.field("cudagraph_skip_reason")), c.backward is not None, list(c.files), c.n_records,
     )  # fmt: skip

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class RecompileReasons(dy.Schema):
-    """One row a cached compilation that did not fit when a function was compiled again, newest first."""
+    """One row a cached compilation that did not fit when a function was compiled again, the most recently used
+    first: each call moves the one that fits to the front.
+    """
 
     source = t.source()
     line = t.line()

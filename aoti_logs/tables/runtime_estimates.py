@@ -24,7 +24,11 @@ class RuntimeEstimates(dy.Schema):
     number = dy.Int64(nullable=False, description="Position in the schedule, from 0.")
     op = dy.String(nullable=True, description="Operation, `extern_kernels.mm`.")
     type = dy.String(nullable=True, description="`compute` or `collective`.")
-    estimated_runtime_ns = dy.Float64(nullable=True, description="Nanoseconds, estimated.")
+    estimated_runtime_ns = dy.Float64(
+        nullable=True,
+        description="As recorded. In spite of the name torch 2.11 to 2.13 write milliseconds, "
+        "older ones nanoseconds; the record does not say which.",
+    )
     shapes = dy.List(dy.String(), nullable=False, description="Shape of each output as JSON, `[1024,1024]`.")
     strides = dy.List(dy.String(), nullable=False, description="Strides of each output as JSON.")
     dtypes = dy.List(dy.String(), nullable=False, description="Element type of each output, `float16`.")

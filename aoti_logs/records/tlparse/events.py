@@ -23,6 +23,8 @@ EVENT = "a chromium event"
 _ORDER = ("name", "ts", "args", "ph", "cat", "tid", "pid", "s")
 _COMPILE_ID = re.compile(r"(?:!(\d{1,9})(?:/|$))?(?:(\d{1,9})/(\d{1,9}))?")
 _ATTEMPT = re.compile(r"compile_attempt_(\d{1,9})")
+_FIRST = "dynamo"
+"""What a compile begins with, in all its attempts together."""
 _LATEST = 250_000_000_000_000_000
 """The year 9892, in microseconds since the epoch."""
 _BETWEEN = b" \t\r\n,[]"
@@ -117,6 +119,8 @@ class Events:
         begun = _ATTEMPT.fullmatch(event["name"])
         if begun and event.get("ph") == "B":
             self._attempts[text] = int(begun[1])
+        elif event["name"] == _FIRST and event.get("ph") == "B" and text in self._attempts:
+            self._attempts[text] = 0  # of a new compile, when `torch._dynamo.reset()` let ids begin again
         names = ("compiled_autograd_id", "frame_id", "frame_compile_id")
         ids = {name: int(part) for name, part in zip(names, found.groups(), strict=True) if part is not None}
         if text in self._attempts:

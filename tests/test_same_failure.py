@@ -1,0 +1,44 @@
+"""A failure that a log and a trace tell is one finding only where it is sure that they are of one run."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import aoti_logs
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+FAILED = FIXTURES / "cpu_trace_failing_backend"
+
+
+@pytest.fixture
+def run(tmp_path):
+    shutil.copyfile(FAILED / "run.log", tmp_path / "run.log")
+    (trace,) = (FAILED / "trace").glob("*.log")
+    shutil.copyfile(trace, tmp_path / "dedicated_log_torch_trace_aaaaaaaa.log")
+    return tmp_path
+
+
+def causes(folder):
+    return [finding for finding in aoti_logs.load(folder).explain().findings if finding.role == "cause"]
+
+
+def test_a_log_and_its_trace_are_one_finding_with_a_link_to_the_trace(run):
+    (finding,) = causes(run)
+    assert [link.step for link in finding.chain].count("trace") == 1
+
+
+def test_of_two_traces_with_the_same_failure_neither_is_a_link(run):
+    (trace,) = run.glob("*trace*")
+    other = trace.read_bytes().replace(b" torch/", b" x/torch/", 1)
+    (run / "dedicated_log_torch_trace_bbbbbbbb.log").write_bytes(other)
+    (finding,) = causes(run)
+    assert "trace" not in [link.step for link in finding.chain]
+    assert sum("cannot be told" in note for note in finding.notes) == 2
+
+
+def test_of_two_logs_with_the_same_failure_neither_gets_the_trace_as_a_link(run):
+    shutil.copyfile(run / "run.log", run / "again.log")
+    found = causes(run)
+    assert len(found) == 2
+    assert not [link for finding in found for link in finding.chain if link.step == "trace"]
