@@ -37,7 +37,6 @@ class Witnesses:
         self._graphs = graphs
         self._every_symbol = symbols
         self._every_source_name = source_names
-        self._last: tuple[_Compiles, Bench] | None = None
         self._told: dict[tuple[Compile, ...], Told] = {}
         self._known: dict[Hashable, dict[str, InputName]] = {}
 
@@ -47,24 +46,28 @@ class Witnesses:
         What its own compile recorded goes first in any case (`input_names`), so where that names
         every input the rest is not asked. Where it does not, as for what a backward graph gets from
         its forward graph, a trace's other compiles are asked only if they are of the same code (frame):
-        it holds thousands of others. Wrappers that say the same and lie in the same places are asked
-        about once.
+        it holds thousands of others.
         """
         about = WrapperInputs(tuple(wrapper.inputs), tuple(wrapper.sizes), tuple(wrapper.checks))
+        labels = _labels(copies)
+        if labels and all(mark is not None for together in labels for _, mark in together[-1:]):
+            return self._read(about, wrapper.flavour, labels, copies)
+        # Where no compile is known, wrappers that say the same and lie in the same places have the same names.
         key = (about, wrapper.flavour, frozenset(map(_standing, copies)))
         if key not in self._known:
-            labels = _labels(copies)
-            own = self._of_compiles(labels)
-            names = decide(about, wrapper.flavour, (own,), copies)
-            if any(i.name not in names for i in wrapper.inputs):
-                akin = self._of_same_code(labels)
-                if akin is None:
-                    rest: tuple[Bench, ...] = (self.everything,)
-                else:
-                    rest = self._bench_of(akin, self._every_record), self._outside
-                names = decide(about, wrapper.flavour, rest, copies)
-            self._known[key] = names
+            self._known[key] = self._read(about, wrapper.flavour, labels, copies)
         return self._known[key]
+
+    def _read(
+        self, about: WrapperInputs, flavour: str, labels: _Compiles, copies: Sequence[str]
+    ) -> dict[str, InputName]:
+        names = decide(about, flavour, (self._bench_of(labels),), copies)
+        if all(i.name in names for i in about.inputs):
+            return names
+        akin = self._of_same_code(labels)
+        if akin is None:
+            return decide(about, flavour, (self.everything,), copies)
+        return decide(about, flavour, (self._bench_of(akin, self._every_record), self._outside), copies)
 
     @cached_property
     def everything(self) -> Bench:
@@ -108,11 +111,6 @@ class Witnesses:
             if mark is not None:
                 found[name, _frame(mark)].append((name, mark))
         return found
-
-    def _of_compiles(self, compiles: _Compiles) -> Bench:
-        if self._last is None or self._last[0] != compiles:
-            self._last = compiles, self._bench_of(compiles)
-        return self._last[1]
 
     def _bench_of(self, compiles: _Compiles, spellings: Told | None = None) -> Bench:
         graphs = self._graphs.of_compiles(compiles)

@@ -177,6 +177,7 @@ def lifted(name: str) -> bool:
     return re.match(r"(?:p|b|c|obj)_\w|token(?:_\d+)?$", name) is not None
 
 
+@lru_cache(maxsize=4096)
 def mangled(origin: str) -> str:
     """Return the graph input's name that Dynamo makes of a source (`L['x']` is `L_x_`)."""
     return re.sub(r"[^a-zA-Z0-9]+", "_", origin)

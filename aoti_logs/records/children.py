@@ -63,7 +63,8 @@ def _is_graph(record: TraceRecord) -> bool:
 
 def _child(record: TraceRecord, kind: Kind, seen: dict[str, int]) -> Source:
     trace = record.index.source
-    own = record.artifact or record.name
+    entry = record.name
+    own = record.artifact or entry
     compile_id = record.compile_id
     name = f"{trace.name}#{own}" + (f"[{compile_id}]" if compile_id is not None else "")
     seen[name] = seen.get(name, 0) + 1
@@ -75,8 +76,8 @@ def _child(record: TraceRecord, kind: Kind, seen: dict[str, int]) -> Source:
         parent=trace,
         parent_lines=record.payload_lines,
         role=trace.role,
-        label=f"graph_dump {own}" if record.name == "graph_dump" else own,
-        rank=record.rank if record.rank is not None else trace.rank,
+        label=f"graph_dump {own}" if entry == "graph_dump" else own,
+        rank=trace.rank if (rank := record.rank) is None else rank,
         compile_id=compile_id,
         compile_=record.compile,
         filename=record.filename,
