@@ -110,7 +110,7 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
         told=tuple(links),
         rank=rank,
         log=record.index.source.name,
-        facts={"last_partial_node": graph.last_text},
+        facts={"last_partial_node": graph.last_text, "process": record.process},
     )
 
 
@@ -237,7 +237,7 @@ def _told(outcome: Outcome, error: TraceRecord | None) -> Iterator[Link]:
 def _facts(
     failure: Failure, record: TraceRecord, outcome: Outcome, function: Function | None
 ) -> dict[str, Any]:
-    facts: dict[str, Any] = {"fail_type": failure.class_name}
+    facts: dict[str, Any] = {"fail_type": failure.class_name, "process": record.process}
     if failure.kind is FailureKind.RECOMPILE_LIMIT:
         reasons = [reason.text for r in outcome.of("recompile_reasons")[-1:] for reason, _ in reasons_of(r)]
         facts |= {"limit": _limit(record), "reasons": reasons}
