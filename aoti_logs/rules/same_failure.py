@@ -90,7 +90,7 @@ def _same_rank(one: Finding, other: Finding) -> bool:
 
 def _same_process(one: Finding, other: Finding) -> bool:
     """Tell whether no process ids speak against it; a failure told by another process is of another run."""
-    ids = {one.facts.get("process"), other.facts.get("process")} - {None}
+    ids = {n for n in (one.facts.get("process"), other.facts.get("process")) if n is not None}
     # Torch 2.4 writes thread ids of 15 digits: a log and a trace of one run may have different ones.
     return len(ids) < 2 or any(n > _LARGEST_PROCESS for n in ids)
 
