@@ -185,3 +185,14 @@ def test_the_exception_of_a_failed_export_and_its_broken_off_graph_are_one_findi
     )
     (finding,) = (f for f in aoti_logs.load(tmp_path).explain() if f.role == "cause")
     assert [k.step for k in finding.chain][-1] == "trace"
+
+
+def test_an_operator_is_quoted_at_the_line_that_names_it(explain):
+    text = (
+        f'{HEADER}  File "/srv/demo/a.py", line 7, in main\n    f(x)\n'
+        "torch._inductor.exc.InductorError: LoweringException: NotImplementedError: no sin\n"
+        "  target: aten.sin.default\n  args[0]: 1\n"
+    )
+    (finding,) = explain(text).findings
+    (link,) = [k for k in finding.chain if k.step == "operator"]
+    assert text.split("\n")[link.place.line - 1] == "  target: aten.sin.default"
