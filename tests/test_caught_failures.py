@@ -119,6 +119,14 @@ def test_a_failure_is_a_warning_where_its_function_is_compiled_later(tmp_path, a
     )
 
 
+def test_metrics_that_name_no_function_tell_nothing_of_a_retry(tmp_path):
+    (tmp_path / "dedicated_log_torch_trace_a.log").write_text(
+        trace(start(0), end(0, **FAILED), start(1), end(1, co_name=["f"], co_filename={}))
+    )
+    (finding,) = (f for f in aoti_logs.load(tmp_path).explain() if f.rule == "AL603")
+    assert finding.role == "cause"
+
+
 def test_a_log_of_a_failure_that_was_retried_is_a_warning_too(tmp_path):
     (tmp_path / "run.log").write_text(BROKEN)
     (tmp_path / "dedicated_log_torch_trace_a.log").write_text(
