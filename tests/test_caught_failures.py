@@ -93,6 +93,12 @@ def test_a_compilers_output_on_stderr_and_in_the_exception_is_one_failure(explai
     assert "user_frame" not in finding.facts  # the frame is of code that Inductor generated
 
 
+def test_a_compiler_that_was_killed_is_not_laid_to_its_options(explain):
+    killed = "g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"
+    (finding,) = explain(COMPILER.replace(OUTPUT, killed)).findings
+    assert "options" not in finding.verdicts[0].because[0]
+
+
 def test_draft_export_is_no_advice_for_a_compile(explain):
     frame = f'{HEADER}  File "/srv/demo/a.py", line 7, in main\n    f(x)\n'
     export = '  File "/opt/site-packages/torch/export/__init__.py", line 3, in export\n    return _export()\n'
