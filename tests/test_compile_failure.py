@@ -142,6 +142,13 @@ def test_a_lowering_has_its_operator_and_arguments():
     assert "size=[s0, s1]" in detail.args[0][1]
 
 
+def test_a_lowering_that_is_told_twice_has_its_arguments_once():
+    one = "NotImplementedError: no sin\n  target: aten.sin.default\n  args[0]: TensorBox(StorageBox(\n    InputBuffer()\n  ))"
+    text = f'LoweringException: {one}{one}\nFound from : \n File "a.py", line 5, in forward\n    def forward(self, x): ...'
+    detail = read_failure("InductorError", text).detail
+    assert detail == Lowered("aten.sin.default", ((0, "TensorBox(StorageBox(\n  InputBuffer()\n))"),))
+
+
 def test_the_backend_is_named():
     assert read_failure("BackendCompilerFailed", "backend='b' raised:\nValueError: x").backend == "b"
     assert read_failure("InductorError", "ValueError: x").backend == "inductor"

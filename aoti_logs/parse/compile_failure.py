@@ -51,6 +51,7 @@ _KINDS = {
 }
 """What the class of an exception says, where its text says nothing more precise."""
 _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Resources|Failed)(?:: |$)")
+_GLUED = re.compile(r"^( *\)\))[A-Za-z_][\w.]*: .*$")
 _NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
 
@@ -207,8 +208,12 @@ def _unquoted(text: str) -> str:
 def _lowered(core: str) -> Lowered | None:
     target: str | None = None
     args: list[tuple[int, str]] = []
-    for line in core.split("\n")[:500]:
+    for row in core.split("\n")[:500]:
+        line = _GLUED.sub(r"\1", row)
         words = line.strip()[:_LONGEST]
+        # The same may follow once more, glued to the last argument, and then where the node comes from.
+        if target and (not line.startswith("  ") or words.startswith("target: ")):
+            break
         if not words.startswith(("target: ", "args[")) or not line.startswith("  "):
             if args and words and line.startswith("  ") and len(args[-1][1]) < _LONGEST:
                 args[-1] = (args[-1][0], f"{args[-1][1]}\n{line.removeprefix('  ')}")

@@ -93,6 +93,21 @@ class Outcomes:
     unfinished: list[Outcome]
     """Those of which no end was recorded; empty where metrics are damaged, so that this is not known."""
 
+    @cached_property
+    def compiled(self) -> dict[tuple[Any, ...], int]:
+        """Process, rank, name, file and line of each function that was compiled, and where it last began."""
+        found: dict[tuple[Any, ...], int] = {}
+        for one in self.compiles:
+            start, end = one.start, one.end
+            if start is None or end is None or one.failed:
+                continue
+            code = [metric(end, f"co_{n}") for n in ("name", "filename", "firstlineno")]
+            if not all(isinstance(value, str | int) for value in code):
+                continue
+            key = (start.process, start.rank, *code)
+            found[key] = max(found.get(key, -1), start.number)
+        return found
+
 
 def outcomes(trace: TraceIndex) -> Outcomes:
     """Collect them; only the records named above are looked at."""

@@ -44,8 +44,12 @@ def tell(case: FailureCase) -> Told:
     verb = "was not compiled and ran as plain Python" if skipped else "cannot be traced as one graph"
     hints = [h for h in (detail.hints if detail else ()) if not h.lower().startswith(USELESS)]
     fixes = [*hints]
+    # A UserError that names no line of traced code is about what torch was given, not about code.
+    given = failure.class_name == "UserError" and case.compile_id is None and not failure.user_frames
+    if given:
+        verb = "was not traced, because torch refused what it was given"
     # An exception of the user's own code leaves the function uncompiled, too.
-    if not skipped and not failure.message.startswith("Observed exception"):
+    if not (skipped or given) and not failure.message.startswith("Observed exception"):
         fixes.append(
             "leave fullgraph=True (or error_on_graph_break) out, if this part may run uncompiled; torch.export needs "
             "all of it in one graph"

@@ -130,6 +130,8 @@ def _because(case: FailureCase, run: CompilerRun, errors: list[Diagnostic]) -> I
     first = errors[0]
     if generated_at(case, first) is not None:
         yield "the error is in code that Inductor generated: a bug of Inductor, or of what the model asks for"
+    elif "Killed signal" in first.message or "internal compiler error" in first.message:
+        yield "the compiler itself did not end as it should; where it was killed, memory may have run out"
     elif first.line is None:
         yield "the compiler names no line of code: this is about its options or the installation"
     elif run.source_file and first.file and not common_tail(first.file, run.source_file):

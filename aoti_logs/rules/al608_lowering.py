@@ -44,9 +44,11 @@ def tell(case: FailureCase) -> Told:
     target = f"`{lowered.target}`" if lowered else "an operator"
     args = lowered.args if lowered else ()
     details = tuple(f"args[{n}]: {' '.join(text.split())[:160]}" for n, text in args[:_SHOWN])
+    at = failure.text.find("target: ")
+    row = failure.text.count("\n", 0, max(at, 0))
     return Told(
         f"inductor cannot lower {target} in {case.what if case.function else 'the graph'}: {said}",
-        links=(Link("operator", lowered.target, case.place, details=details),) if lowered else (),
+        links=(Link("operator", lowered.target, case.place_of(row), details=details),) if lowered else (),
         facts={
             "target": lowered.target if lowered else None,
             "n_args": len(args),

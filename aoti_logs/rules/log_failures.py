@@ -163,7 +163,7 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
     for error in chain.errors:
         if error is not told and error.form is ErrorForm.PYTHON and error.exception_type:
             text = f"{error.exception_type}: {error.message}"
-            step = "inside" if error.span.start < told.span.start else "handed on"
+            step = "inside" if error.span.start < told.span.start else "then"
             links.append(Link(step, text, text_places(error)[0] if error.text else error.span.place))
     rank = told.rank if told.rank is not None else source.rank
     raised = chain.errors[-1]

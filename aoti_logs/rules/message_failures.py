@@ -134,7 +134,7 @@ def _case(
         doubt=doubt,
         rank=message.rank if message.rank is not None else source.rank,
         log=source.name,
-        facts={"log_level": message.level[:1]},
+        facts={"log_level": message.level[:1], "process": message.process},
     )
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _LONG_ENOUGH = 12  # characters of a message of which one is no other
+_LARGEST_PROCESS = 1 << 22  # of Linux
+_UNHEARD = "the log has no traceback of it; the program may have caught it"
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
 
 
@@ -38,7 +40,11 @@ def joined(logs: Sequence[Finding], traces: Sequence[Finding]) -> list[Finding]:
 def _fitting(logs: Sequence[Finding], trace: Finding) -> list[int]:
     """Return the numbers of the findings of logs that may be the same failure, of the best fitting class only."""
     keys = set(_keys(trace))
-    found = [n for n, f in enumerate(logs) if _same_rank(f, trace) and keys & set(_keys(f))]
+    found = [
+        n
+        for n, f in enumerate(logs)
+        if _same_rank(f, trace) and _same_process(f, trace) and keys & set(_keys(f))
+    ]
     best = max((_alike(logs[n], trace) for n in found), default=0)
     return [n for n in found if _alike(logs[n], trace) == best]
 
@@ -82,6 +88,13 @@ def _same_rank(one: Finding, other: Finding) -> bool:
     return one.rank == other.rank or None in {one.rank, other.rank}
 
 
+def _same_process(one: Finding, other: Finding) -> bool:
+    """Tell whether no process ids speak against it; a failure told by another process is of another run."""
+    ids = {n for n in (one.facts.get("process"), other.facts.get("process")) if n is not None}
+    # Torch 2.4 writes thread ids of 15 digits: a log and a trace of one run may have different ones.
+    return len(ids) < 2 or any(n > _LARGEST_PROCESS for n in ids)
+
+
 def _one(log: Finding, trace: Finding) -> Finding:
     # A graph that broke off does not know the exception that the log has.
     sure = trace.rule != "AL611" and _ORDER.index(trace.confidence) < _ORDER.index(log.confidence)
@@ -94,6 +107,8 @@ def _one(log: Finding, trace: Finding) -> Finding:
     facts |= {k: v for k, v in other.facts.items() if facts.get(k) is None}
     if trace.doubt == RETRIED:
         return _caught(replace(lead, facts=facts, chain=(*lead.chain, *python, link)))
+    if lead is trace and log.facts.get("log_level") and log.doubt is not None:
+        lead = _doubted(lead, _UNHEARD)
     role = "cause" if "cause" in {lead.role, other.role} else lead.role
     return replace(
         lead,
@@ -108,10 +123,12 @@ def _one(log: Finding, trace: Finding) -> Finding:
 
 def _caught(lead: Finding) -> Finding:
     """Make a warning of a failure after which the trace goes on with the same function."""
+    return replace(_doubted(lead, RETRIED), role="note", severity="warning")
+
+
+def _doubted(lead: Finding, doubt: str) -> Finding:
     verdicts = tuple(replace(v, confidence=Confidence.LIKELY) for v in lead.verdicts)
-    return replace(
-        lead, role="note", severity="warning", confidence=Confidence.LIKELY, doubt=RETRIED, verdicts=verdicts
-    )
+    return replace(lead, confidence=Confidence.LIKELY, doubt=doubt, verdicts=verdicts)
 
 
 def _named(finding: Finding, trace: Finding) -> Finding:

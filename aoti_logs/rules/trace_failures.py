@@ -110,7 +110,7 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
         told=tuple(links),
         rank=rank,
         log=record.index.source.name,
-        facts={"last_partial_node": graph.last_text},
+        facts={"last_partial_node": graph.last_text, "process": record.process},
     )
 
 
@@ -199,17 +199,9 @@ def _compiled_later(record: TraceRecord, found: Outcomes, function: Function) ->
     """Tell whether the same function was compiled after its failure, which shows that this was caught."""
     if function.file is None or function.line is None:
         return False
-    for other in found.compiles:
-        start, end = other.start, other.end
-        if start is None or end is None or start.number < record.number or other.failed:
-            continue
-        # Processes that write one file compile the same function side by side.
-        if (start.rank, start.process) != (record.rank, record.process):
-            continue
-        name, file, line = (metric(end, f"co_{n}") for n in ("name", "filename", "firstlineno"))
-        if (name, file, line) == (function.name, function.file, function.line):
-            return True
-    return False
+    # Processes that write one file compile the same function side by side.
+    key = (record.process, record.rank, function.name, function.file, function.line)
+    return found.compiled.get(key, -1) > record.number
 
 
 def _told(outcome: Outcome, error: TraceRecord | None) -> Iterator[Link]:
@@ -237,7 +229,7 @@ def _told(outcome: Outcome, error: TraceRecord | None) -> Iterator[Link]:
 def _facts(
     failure: Failure, record: TraceRecord, outcome: Outcome, function: Function | None
 ) -> dict[str, Any]:
-    facts: dict[str, Any] = {"fail_type": failure.class_name}
+    facts: dict[str, Any] = {"fail_type": failure.class_name, "process": record.process}
     if failure.kind is FailureKind.RECOMPILE_LIMIT:
         reasons = [reason.text for r in outcome.of("recompile_reasons")[-1:] for reason, _ in reasons_of(r)]
         facts |= {"limit": _limit(record), "reasons": reasons}
