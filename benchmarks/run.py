@@ -132,6 +132,7 @@ def trace(args: argparse.Namespace) -> str:
     ]
     results = measure(contenders, args.rounds)
     shutil.rmtree(report, ignore_errors=True)
+    shutil.rmtree(INPUTS / "tlhub", ignore_errors=True)
     note = (
         f"{size / 1e6:,.0f} MB. Goals: the index in a tenth of tlparse's time and with less than 200 MB over the "
         "file (which is mapped, and counts in the peak); every table in a quarter of tlparse's time."

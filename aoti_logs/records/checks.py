@@ -31,10 +31,12 @@ def checks(index: TraceIndex) -> list[Check]:
         if usual and end <= head_end + 1 and _KEY not in data[env:head_end]:
             found.append(_NOTHING)
         elif usual and data[at - len(_DECLARES) : at] == _DECLARES and data[head_end - 1] == 0x7D:
-            if end > head_end + 1 and data[head_end + 1] == 0x09 and data[end - 1] == 0x0A:
-                text = data[head_end + 2 : end - 1].replace(b"\n\t", b"\n")
+            raw = data[head_end + 1 : end]
+            # As many TABs as lines: all of them are those that torch put there. The checksum has the last word.
+            if raw.count(b"\t") == raw.count(b"\n") and raw.endswith(b"\n"):
+                text = raw.translate(None, b"\t")[:-1]
             else:
-                text = _payload.strip_tabs(data[head_end + 1 : end])
+                text = _payload.strip_tabs(raw)
             digest = hashlib.md5(text, usedforsecurity=False).hexdigest()
             if digest.encode() == data[at : head_end - 2]:
                 found.append(Check(len(text), digest, True, None))

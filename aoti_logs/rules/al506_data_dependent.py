@@ -40,7 +40,7 @@ _DRAFT = Experiment(
     "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
     (),
     "compile",
-    "goes on with the example's values and lists every such place with its line",
+    "goes on with the example's values and lists every such place with its line; torch 2.9 has it, 2.4 does not",
     "torch/export/_draft_export.py records each in its report",
 )
 

@@ -37,12 +37,14 @@ def tell(case: FailureCase) -> Told:
     """Say which compilers were tried."""
     tried = [a or b for a, b in _TRIED.findall(case.failure.message)]
     first = tried[0] if tried else "g++"
-    shown = f"`{first}` does not run" if tried else "none is configured"
+    shown = f"`{first}` does not work as one" if tried else "none is configured"
     return Told(
         f"no working C++ compiler: {shown}",
         because=("this is about the machine: the model does not come into it",),
         facts={"compilers_tried": tried},
-        fixes=("install g++ (or clang++), or set CXX to a compiler that runs",),
+        fixes=(
+            "install g++ (or clang++), or name one that works in CXX; where torch._inductor.config.cpp.cxx is set, there",
+        ),
         experiments=(
             Experiment(
                 f"{first} --version",
