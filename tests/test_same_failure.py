@@ -42,3 +42,13 @@ def test_of_two_logs_with_the_same_failure_neither_gets_the_trace_as_a_link(run)
     found = causes(run)
     assert len(found) == 2
     assert not [link for finding in found for link in finding.chain if link.step == "trace"]
+
+
+def test_a_trace_torn_before_the_metrics_does_not_lay_the_failure_to_a_backward(tmp_path):
+    (trace,) = (FIXTURES / "cpu_trace_fullgraph" / "trace").glob("*.log")
+    data = trace.read_bytes()
+    (tmp_path / "torn.log").write_bytes(data[: data.index(b'"compilation_metrics"')])
+    explanation = aoti_logs.load(tmp_path / "torn.log").explain()
+    kinds = [finding.kind for finding in explanation.findings]
+    assert "dynamo_unsupported" in kinds
+    assert "backward" not in str(explanation)

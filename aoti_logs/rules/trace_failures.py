@@ -49,7 +49,11 @@ def case_of(record: TraceRecord, outcome: Outcome, found: Outcomes, evidence: Ev
         failure = read_failure(told.exception_type, told.text) if told else read_failure(None, record.text)
     else:
         failure = read_failure(str(metric(record, "fail_type")), str(metric(record, "fail_reason") or ""))
-    backward = record.name != "compilation_metrics" and failure.kind is not FailureKind.RECOMPILE_LIMIT
+    # Metrics of a backward say so in their name; a traceback alone (`dynamo_error`) is of what Dynamo traced.
+    backward = (
+        record.name.startswith(("bwd_", "aot_autograd_backward"))
+        and failure.kind is not FailureKind.RECOMPILE_LIMIT
+    )
     function = _function(record, outcome, found)
     frames = read_failure(told.exception_type, told.text).user_frames if told else failure.user_frames
     user = _user(record, frames)
