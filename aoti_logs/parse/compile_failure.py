@@ -63,7 +63,7 @@ def read_failure(exception_type: str | None, text: str) -> Failure:
         exception_type: as printed, with or without its module, or as the repr of the class (torch 2.4).
         text: its whole text; what Dynamo appends (`from user code:`) is taken off.
     """
-    kind_name = _class(exception_type)
+    kind_name = exception_class(exception_type)
     said, frames = split_text(text)
     own = kind_name.rpartition(".")[2] if kind_name else None
     inner, core, backend = _peel(own, said)
@@ -92,7 +92,8 @@ def is_compile_failure(failure: Failure) -> bool:
     return failure.kind is not FailureKind.OTHER or failure.class_name == "InternalTorchDynamoError"
 
 
-def _class(name: str | None) -> str | None:
+def exception_class(name: str | None) -> str | None:
+    """Return the name of a class that torch 2.4 and 2.5 write as `<class 'torch._dynamo.exc.UserError'>`."""
     if name is None or not name.startswith("<class"):
         return name
     found = fields("exception_text", "class", name[:_LONGEST])

@@ -195,14 +195,3 @@ def duration_us(compile_: Compile) -> float | None:
         return seconds * 1e6
     begin, end = compile_.field("start_time_us"), compile_.field("end_time_us")
     return float(end - begin) if isinstance(begin, int | float) and isinstance(end, int | float) else None
-
-
-def exception_class(fail_type: object) -> str | None:
-    """Return the name of a class that torch 2.4 and 2.5 write as `<class 'torch._dynamo.exc.UserError'>`."""
-    if not isinstance(fail_type, str):
-        return None
-    return (
-        fail_type.removeprefix("<class '").removesuffix("'>")
-        if fail_type.startswith("<class '")
-        else fail_type
-    )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.trace_compiles import Compile, caller, compiles, duration_us, exception_class, start_us
+from aoti_logs.parse.compile_failure import exception_class
+from aoti_logs.parse.trace_compiles import Compile, caller, compiles, duration_us, start_us
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _row(c: Compile, breaks: int | None) -> tuple[Any, ...]:
         source, line, c.compile_id, rank, c.kind, c.status, c.attempts, c.first.process,
         t.text(c.field("co_name")), t.text(c.field("co_filename")), t.integer(c.field("co_firstlineno")),
         called.file if called else None, called.line if called else None, start_us(c), duration_us(c),
-        exception_class(c.field("fail_type")), t.text(c.field("fail_reason")), t.text(c.field("fail_user_frame_filename")),
+        exception_class(t.text(c.field("fail_type"))), t.text(c.field("fail_reason")), t.text(c.field("fail_user_frame_filename")),
         t.integer(c.field("fail_user_frame_lineno")), t.texts(c.field("restart_reasons")),
         breaks, t.integer(c.field("guard_count")),
         t.integer(c.field("graph_op_count")), t.integer(c.field("cache_size")), t.text(c.field("recompile_reason")),

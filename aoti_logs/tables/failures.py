@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import dataframely as dy
 
 from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.trace_compiles import exception_class
 from aoti_logs.parse.trace_metrics import ENTRIES
 from aoti_logs.tables import _trace as t
 
@@ -82,7 +81,7 @@ def _row(record: TraceRecord) -> tuple[Any, ...] | None:
         reason = t.text(fields.get("fail_reason"))
         failure = read_failure(t.text(fields.get("fail_type")), reason or "")
         return (
-            str(failure.kind), exception_class(fields.get("fail_type")), list(failure.inner), failure.message or None,
+            str(failure.kind), failure.exception_type, list(failure.inner), failure.message or None,
             failure.operator, failure.backend, getattr(failure.detail, "expression", None),
             t.text(fields.get("fail_user_frame_filename")), t.integer(fields.get("fail_user_frame_lineno")), reason,
         )  # fmt: skip
