@@ -178,8 +178,9 @@ def can_be_given_away(source: Source) -> bool:
     from aoti_logs.sources.disk import is_plain
     from aoti_logs.sources.source import Kind
 
-    plain = source.kind is Kind.TORCH_TRACE and source.path is not None and source.parent is None
-    return plain and source.path is not None and is_plain(source.path)
+    if source.kind is not Kind.TORCH_TRACE or source.path is None or source.parent is not None:
+        return False
+    return is_plain(source.path)
 
 
 def _size(source: Source) -> int:

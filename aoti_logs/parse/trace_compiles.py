@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.parse.partial_graph import is_torch, user_frame
-from aoti_logs.parse.trace_metrics import ENTRIES, RUNTIME
+from aoti_logs.parse.trace_metrics import OF_COMPILES
 
 if TYPE_CHECKING:
     from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
 
 
 _BREAK = "dynamo_graph_break_reason"
-_TOLD = {"dynamo_start", "dynamo_output_graph", "inductor_output_code", "graph_dump", *ENTRIES} - RUNTIME
+_TOLD = {"dynamo_start", "dynamo_output_graph", "inductor_output_code", "graph_dump", *OF_COMPILES}
 
 
 @dataclass

@@ -22,6 +22,9 @@ ENTRIES = (
 RUNTIME = frozenset({"compilation_metrics_runtime", "bwd_compilation_metrics_runtime"})
 """Written when a compiled function runs (autotuning, CUDA graphs), not when it is compiled."""
 
+OF_COMPILES = tuple(entry for entry in ENTRIES if entry not in RUNTIME)
+"""Those with which a compile ends."""
+
 CONFIGS = {
     "dynamo_config": "dynamo",
     "inductor_config": "inductor",

@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.parse.partial_graph import export_call, is_torch
+from aoti_logs.parse.trace_metrics import OF_COMPILES
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import Unparsed
     from aoti_logs.records.trace import StackFrame, TraceIndex, TraceRecord
 
-_METRICS = ("compilation_metrics", "bwd_compilation_metrics", "aot_autograd_backward_compilation_metrics")
 _EVIDENCE = (
     "artifact:dynamo_error",
     "artifact:dynamo_graph_break_reason",
@@ -117,8 +117,8 @@ def outcomes(trace: TraceIndex) -> Outcomes:
     loose = Outcome(None)
     damaged = False
     several = trace.several_processes
-    for record in trace.find("dynamo_start", *_METRICS, *_EVIDENCE):
-        metrics = record.name in _METRICS
+    for record in trace.find("dynamo_start", *OF_COMPILES, *_EVIDENCE):
+        metrics = record.name in OF_COMPILES
         if metrics and not record.envelope:
             damaged = True
             continue

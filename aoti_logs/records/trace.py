@@ -177,12 +177,6 @@ class TraceIndex(Sequence[TraceRecord]):
             if isinstance(value, dict):
                 yield number, value
 
-    def entries(self, *names: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield number and metadata of the records of these names; an empty dict where it is no object."""
-        for number in self.numbers(*names):
-            metadata = self[number].metadata
-            yield number, metadata if isinstance(metadata, dict) else {}
-
     def heads(self) -> Iterator[Head]:
         """Yield file, line, level and time of each record."""
         if self.record_type is not TraceRecord or self.source.parent_lines is not None:

@@ -21,15 +21,11 @@ def here(record: TraceRecord) -> Here:
     return record.index.context.here[record.number]
 
 
-def rank_of(record: TraceRecord) -> int | None:
-    """Return the rank that the record gives, else the file's."""
-    return record.index.context.here[record.number][3]
-
-
 def here_of_payload(record: TraceRecord) -> Here:
     """Return the same for what the payload holds: a tlparse report has it in a file of its own."""
     source, line = record.text_where
-    return source, line, record.compile, rank_of(record)
+    _, _, compile_id, rank = here(record)
+    return source, line, compile_id, rank
 
 
 def source() -> dy.String:
