@@ -169,6 +169,8 @@ class ErrorText:
     signal: str | None = None
     rank: int | None = None
     python_frames: tuple[PythonFrame, ...] = ()
+    detail: object | None = None
+    """What the reader of its format took apart: a frozen dataclass of that reader's module."""
 
 
 @dataclass(frozen=True)
