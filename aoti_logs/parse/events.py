@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.sender import Sender
     from aoti_logs.sources.source import Span
 
 
@@ -80,6 +81,8 @@ class Assertion:
     blocks: tuple[tuple[int, int, int], ...] = ()
     threads: tuple[tuple[int, int, int], ...] = ()
     glued: bool = False
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,8 @@ class Stack:
     frames: tuple[Frame, ...]
     span: Span
     omitted: bool = False
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +174,8 @@ class ErrorText:
     signal: str | None = None
     rank: int | None = None
     python_frames: tuple[PythonFrame, ...] = ()
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
     detail: object | None = None
     """What the reader of its format took apart: a frozen dataclass of that reader's module."""
 
@@ -211,6 +218,9 @@ class Dump:
     value: str | None = None
     """The value of a scalar or the printed elements of a small tensor, as text."""
     complete: bool = True
+    rank: int | None = None
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
 
 
 @dataclass(frozen=True)
@@ -232,6 +242,8 @@ class LogLine:
     text: str
     lines: range | tuple[int, ...]
     span: Span
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
 
 
 @dataclass(frozen=True)

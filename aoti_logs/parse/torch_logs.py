@@ -49,10 +49,13 @@ class LineNumbers:
 
     def __init__(self, log: Log) -> None:
         self._data = log.data
+        self._log = log
         self._at, self._line = 0, 1
 
     def of(self, offset: int) -> int:
         """Return the line (from 1) of an offset that is not before the last one asked for."""
+        if self._log.unwrapped is not None:
+            return self._log.line_number(offset)
         if offset > self._at:
             self._line += bytes(self._data[self._at : offset]).count(b"\n")
             self._at = offset
@@ -91,7 +94,9 @@ class TorchLogs:
             text, lines, spans = _same_prefix(log, line, prefix)
         number = self._numbers.of(line.start)
         numbers: range | tuple[int, ...] = range(number, number + len(lines))
-        if len(spans) > 1:
+        if log.unwrapped is not None:
+            numbers = tuple(map(log.line_number, lines))
+        elif len(spans) > 1:
             numbers = tuple(self._numbers_of(log, number, line.start, lines))
         for begin, end in spans:
             log.claims.add(begin, end, "torch_logs")
