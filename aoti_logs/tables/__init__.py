@@ -78,12 +78,23 @@ def build(name: str, run: Run) -> pl.DataFrame:
     module = import_module(f"aoti_logs.tables.{name}")
     if hasattr(module, "rows"):
         return frame(name, module.rows(run))
-    return of_traces(name, run.evidence.traces)
+    traces = run.evidence.traces if name in from_traces() else ()
+    return with_logs(name, of_traces(name, traces), run)
+
+
+def with_logs(name: str, made: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """Put what the text of logs tells (`of_log` of the table's module) behind what traces tell."""
+    module = import_module(f"aoti_logs.tables.{name}")
+    if not hasattr(module, "of_log"):
+        return made
+    told = frame(name, (row for source, events in run.logs() for row in module.of_log(source, events)))
+    return made.vstack(told) if made.height else told
 
 
 def from_traces() -> tuple[str, ...]:
     """Return the tables that are made of one trace after the other."""
-    return tuple(n for n in NAMES if not hasattr(import_module(f"aoti_logs.tables.{n}"), "rows"))
+    modules = ((n, import_module(f"aoti_logs.tables.{n}")) for n in NAMES)
+    return tuple(n for n, m in modules if hasattr(m, "of_trace") or hasattr(m, "of_traces"))
 
 
 def of_traces(name: str, traces: Iterable[TraceIndex]) -> pl.DataFrame:
