@@ -88,9 +88,12 @@ def log_format(data: bytes | mmap.mmap) -> LogFormat | None:
         parts = _parts(found[0][:400].decode("utf-8", "replace"))
         if parts:
             counts[parts] += 1
+    from logging import BASIC_FORMAT
+
     for parts, count in counts.most_common(1):
-        if count >= _AGREE:
-            return _format(parts)
+        found_format = _format(parts)
+        if count >= _AGREE and found_format.text != BASIC_FORMAT:
+            return found_format
     return None
 
 

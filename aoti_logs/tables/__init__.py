@@ -49,6 +49,7 @@ NAMES = (
     "messages",
     "logs",
     "log_summary",
+    "code_blocks",
     "kernels",
     "launches",
     "launch_arguments",
