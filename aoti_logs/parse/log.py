@@ -17,6 +17,7 @@ from aoti_logs.parse import (
     failure_line,
     note,
     printer,
+    sanitizer,
     stack,
     torch_logs,
     traceback,
@@ -44,6 +45,7 @@ _WORDS = (
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *sanitizer.WORDS,
 )
 
 
@@ -63,6 +65,7 @@ def read_log(source: Source) -> LogEvents:
     readers: tuple[Callable[[Log, Line], bool], ...] = (
         messages.read,
         note.read_note,
+        sanitizer.read_sanitizer,
         printer.read_dump,
         traceback.read_traceback,
         crash.read_crash,
