@@ -103,9 +103,11 @@ class TorchLogs:
         if prefix is not None:
             if prefix.style == "unreadable":
                 log.unreadable(line.start, line.end, "TORCH_LOGS prefix")
-            else:
-                self._until_other(log, line, with_rank(prefix, line.rank))
-            return True
+                return True
+            self._until_other(log, line, with_rank(prefix, line.rank))
+            return (
+                prefix.style != "cpp"
+            )  # what C++ logs may be an error with a stack below it: `parse/error.py` claims it
         return self._glued(log, line)
 
     def finish(self, log: Log) -> None:
@@ -240,7 +242,8 @@ class TorchLogs:
             text = now.text
             if now.rank != line.rank or begins_other(text) or self._alone(log, now) is not None:
                 break
-        log.claims.add(line.start, end, "torch_logs")
+        if prefix.style != "cpp":
+            log.claims.add(line.start, end, "torch_logs")
         self._close(log, *self._open)
         self._frontier = end
         _add(log, one)

@@ -47,7 +47,7 @@ NAMES = (
     "frames",
     "dumps",
     "messages",
-    "logs",
+    "log_formats",
     "log_summary",
     "code_blocks",
     "kernels",
