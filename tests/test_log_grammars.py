@@ -17,6 +17,7 @@ GRAMMARS = (
     "note",
     "sanitizer",
     "device_fault",
+    "device_exception",
 )
 SAMPLES = [
     (name, rule, text)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
     crash,
+    device_exception,
     draft_export,
     error,
     failure_line,
@@ -27,6 +28,7 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.storm import read_storm
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ _WORDS = (
     *failure_line.WORDS,
     *draft_export.WORDS,
     *sanitizer.WORDS,
+    *device_exception.WORDS,
 )
 
 
@@ -65,6 +68,7 @@ def read_log(source: Source) -> LogEvents:
         torch_logs.TorchLogs(log).read,
         note.read_note,
         sanitizer.read_sanitizer,
+        device_exception.read_device_exception,
         printer.read_dump,
         traceback.read_traceback,
         crash.read_crash,
@@ -86,6 +90,7 @@ def read_log(source: Source) -> LogEvents:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
+    log.errors.extend(logged_errors(log.messages))
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()
     return LogEvents(
