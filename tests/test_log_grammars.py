@@ -18,6 +18,7 @@ GRAMMARS = (
     "sanitizer",
     "device_fault",
     "device_exception",
+    "out_of_memory",
 )
 SAMPLES = [
     (name, rule, text)

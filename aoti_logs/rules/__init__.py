@@ -24,6 +24,8 @@ _NAMES = (
     "al301_device_fault",
     "al302_rocm_fault",
     "al303_sanitizer",
+    "al304_out_of_memory",
+    "al306_cudagraph_output",
     "al501_recompile",
     "al502_recompile_limit",
     "al503_graph_break",
