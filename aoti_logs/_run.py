@@ -92,7 +92,8 @@ class Tables(Mapping[str, "pl.DataFrame"]):
             for name in missing:
                 if name not in given:
                     self[name]
-            self._built.update(workers.frames())
+            for name, made in workers.frames().items():
+                self._built[name] = tables.with_logs(name, made, self._run)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""

@@ -226,7 +226,7 @@ class LogLine:
     """One message with a TORCH_LOGS/glog prefix; its lines are joined, the prefix taken off.
 
     `lines` are the line numbers in the source of each line of `text`; a `range` where they follow
-    each other.
+    each other. `style` is that of the prefix, as `parse/log_prefix.py` names it.
     """
 
     level: str
@@ -240,6 +240,7 @@ class LogLine:
     text: str
     lines: range | tuple[int, ...]
     span: Span
+    style: str = "default"
 
 
 @dataclass(frozen=True)

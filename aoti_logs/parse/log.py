@@ -64,8 +64,9 @@ def read_log(source: Source) -> LogEvents:
     log = Log(source)
     tallies = Tallies()
     read_storm(log, tallies)
+    messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
-        torch_logs.TorchLogs(log).read,
+        messages.read,
         note.read_note,
         sanitizer.read_sanitizer,
         device_exception.read_device_exception,
@@ -79,7 +80,7 @@ def read_log(source: Source) -> LogEvents:
         draft_export.read_draft_report,
         _read_stack_alone,
     )
-    announcer = Announcer(log.data, _WORDS)
+    announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
     while (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
@@ -90,6 +91,7 @@ def read_log(source: Source) -> LogEvents:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
+    messages.finish(log)
     log.errors.extend(logged_errors(log.messages))
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()

@@ -51,6 +51,8 @@ class Message:
     raised: RaisedFrom | None = None
     stack: Stack | None = None
     unread: list[Line] = field(default_factory=list)
+    outer: list[Stack] = field(default_factory=list)
+    """Stacks of the exceptions that the first one became on its way."""
 
     @property
     def text(self) -> str:
@@ -111,14 +113,32 @@ def read_message(
         message.lines.extend(own)
         blanks = []
         if message.stack is not None:
-            after = log.after(message.lines[-1])
-            if after is not None and not after.text.strip():
-                message.lines.append(after)
+            _read_outer(log, message)
             break
         now = log.after(message.lines[-1])
     if blanks and message.stack is None and hinted:
         message.lines.append(blanks[0])
     return message
+
+
+def _read_outer(log: Log, message: Message) -> None:
+    """Take the blank line below a stack, and the stacks of exceptions that this one became: `what()` has them all."""
+    while True:
+        blank = log.after(message.lines[-1])
+        if blank is None or blank.text.strip():
+            return
+        message.lines.append(blank)
+        head = log.after(blank)
+        if head is None or raised_from(log, head) is None:
+            return
+        first = log.after(head)
+        found = read_stack(log, first) if first is not None else None
+        if found is None:
+            return
+        stack, own, unread = found
+        message.outer.append(stack)
+        message.unread += unread
+        message.lines += [head, *own]
 
 
 def _continues(text: str, further: Further, *, after_blank: bool) -> bool:
@@ -138,7 +158,7 @@ def finish(log: Log, kind: str, message: Message) -> None:
         log.unreadable(line.start, line.end, "stack frame")
     log.claim(kind, message.lines)
     if message.stack is not None:
-        log.stacks.append(message.stack)
+        log.stacks += [message.stack, *message.outer]
 
 
 def cuda_error(text: str) -> str | None:
