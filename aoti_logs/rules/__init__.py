@@ -26,6 +26,7 @@ _NAMES = (
     "al303_sanitizer",
     "al304_out_of_memory",
     "al306_cudagraph_output",
+    "al309_device_assert",
     "al501_recompile",
     "al502_recompile_limit",
     "al503_graph_break",
