@@ -19,6 +19,7 @@ GRAMMARS = (
     "device_fault",
     "device_exception",
     "out_of_memory",
+    "collective",
 )
 SAMPLES = [
     (name, rule, text)

@@ -143,6 +143,8 @@ class ErrorForm(StrEnum):
     """`CALL(...) API call failed at FILE, line N` and glog/c10 `Exception in aoti_torch: ...`."""
     SANITIZER = "sanitizer"
     """A report of compute-sanitizer or cuda-memcheck."""
+    COLLECTIVE = "collective"
+    """What a process group says of a collective that failed (`[E... ProcessGroupNCCL.cpp:689] ...`)."""
     DEVICE = "device"
     """What NVIDIA's driver (while it writes a core dump) or cuda-gdb says of a kernel that faulted."""
     KERNEL_LOG = "kernel_log"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    collective,
     crash,
     device_exception,
     draft_export,
@@ -48,6 +49,7 @@ _WORDS = (
     *failure_line.WORDS,
     *draft_export.WORDS,
     *sanitizer.WORDS,
+    *collective.WORDS,
     *device_exception.WORDS,
 )
 
@@ -66,6 +68,7 @@ def read_log(source: Source) -> LogEvents:
     read_storm(log, tallies)
     messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
+        collective.read_collective,
         messages.read,
         note.read_note,
         sanitizer.read_sanitizer,
