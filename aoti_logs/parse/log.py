@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    collective,
     crash,
+    device_exception,
     draft_export,
     error,
     failure_line,
@@ -27,6 +29,7 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.storm import read_storm
 
 if TYPE_CHECKING:
@@ -46,6 +49,8 @@ _WORDS = (
     *failure_line.WORDS,
     *draft_export.WORDS,
     *sanitizer.WORDS,
+    *collective.WORDS,
+    *device_exception.WORDS,
 )
 
 
@@ -63,9 +68,11 @@ def read_log(source: Source) -> LogEvents:
     read_storm(log, tallies)
     messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
+        collective.read_collective,
         messages.read,
         note.read_note,
         sanitizer.read_sanitizer,
+        device_exception.read_device_exception,
         printer.read_dump,
         traceback.read_traceback,
         crash.read_crash,
@@ -88,6 +95,7 @@ def read_log(source: Source) -> LogEvents:
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
+    log.errors.extend(logged_errors(log.messages))
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()
     return LogEvents(

@@ -37,7 +37,7 @@ _HEARD = re.compile(
     r"(?i:see (?:the )?(?:root cause|error|stack trace|traceback)s? above)|Engine core (?:proc|initialization)|"
     r"died with <Signals|died unexpectedly|terminated with (?:signal|the following error|exit code)|exitcode *:|"
     r"recvBytes failed|Connection (?:reset by peer|closed by (?:remote )?peer)|remote process (?:has )?exited|"
-    r"Process group watchdog|Watchdog caught|Some NCCL operations have failed or timed out|taking (?:the )?entire process down|"
+    r"Process group watchdog|Watchdog caught|detected by watchdog|Stack trace of the failed collective|Some NCCL operations have failed or timed out|taking (?:the )?entire process down|"
     r"To avoid (?:data inconsistency|this inconsistency)|failed \(exitcode|Worker failed with error|"
     r"was killed by signal|exited unexpectedly|Failures:|closing signal SIGTERM"
 )
