@@ -146,6 +146,16 @@ class ErrorForm(StrEnum):
     """What a C++ compiler wrote itself, `FILE.cpp:12:3: error: TEXT` and the lines below it."""
     SHIM = "shim"
     """`CALL(...) API call failed at FILE, line N` and glog/c10 `Exception in aoti_torch: ...`."""
+    SANITIZER = "sanitizer"
+    """A report of compute-sanitizer or cuda-memcheck."""
+    COLLECTIVE = "collective"
+    """What a process group says of a collective that failed (`[E... ProcessGroupNCCL.cpp:689] ...`)."""
+    DEVICE = "device"
+    """What NVIDIA's driver (while it writes a core dump) or cuda-gdb says of a kernel that faulted."""
+    KERNEL_LOG = "kernel_log"
+    """A line of the operating system's kernel about a device, `NVRM: Xid ...`."""
+    LOGGED = "logged"
+    """An error that a logger reports and the program goes on from (`Runtime error during autotuning`)."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +238,7 @@ class LogLine:
     """One message with a TORCH_LOGS/glog prefix; its lines are joined, the prefix taken off.
 
     `lines` are the line numbers in the source of each line of `text`; a `range` where they follow
-    each other.
+    each other. `style` is that of the prefix, as `parse/log_prefix.py` names it.
     """
 
     level: str
@@ -242,6 +252,7 @@ class LogLine:
     text: str
     lines: range | tuple[int, ...]
     span: Span
+    style: str = "default"
     sender: Sender | None = None
     """Who sent its first line, where the log is wrapped."""
 

@@ -13,12 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    collective,
     crash,
+    device_exception,
     draft_export,
     error,
     failure_line,
     note,
     printer,
+    sanitizer,
     stack,
     torch_logs,
     traceback,
@@ -28,6 +31,7 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.peel import PLAIN
 from aoti_logs.parse.senders import Senders
 from aoti_logs.parse.storm import read_storm
@@ -51,6 +55,9 @@ _WORDS = (
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *sanitizer.WORDS,
+    *collective.WORDS,
+    *device_exception.WORDS,
 )
 
 
@@ -77,9 +84,13 @@ def read_log(source: Source) -> LogEvents:
 def _read(log: Log, tallies: Tallies) -> None:
     """Claim everything; stop at the first line that turns out to be wrapped."""
     read_storm(log, tallies)
+    messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
-        torch_logs.TorchLogs(log).read,
+        collective.read_collective,
+        messages.read,
         note.read_note,
+        sanitizer.read_sanitizer,
+        device_exception.read_device_exception,
         printer.read_dump,
         traceback.read_traceback,
         crash.read_crash,
@@ -90,7 +101,7 @@ def _read(log: Log, tallies: Tallies) -> None:
         draft_export.read_draft_report,
         _read_stack_alone,
     )
-    announcer = Announcer(log.data, _WORDS)
+    announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
     while not log.wrapped and (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
@@ -101,10 +112,12 @@ def _read(log: Log, tallies: Tallies) -> None:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
+    messages.finish(log)
 
 
 def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
     device, stacks, dumps, messages = tallies.rows(log), log.stacks, log.dumps, log.messages
+    log.errors.extend(logged_errors(messages))
     raised = sorted(log.errors, key=lambda e: e.span.start)
     if wrapping is not None:
         senders = Senders(log.source, wrapping)

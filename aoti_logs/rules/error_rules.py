@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase, ErrorTold
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "al303_sanitizer",
+    "al302_rocm_fault",
+    "al301_device_fault",
+    "al304_out_of_memory",
+    "al306_cudagraph_output",
+    "al320_collective_timeout",
+    "al321_collective_error",
+)
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 
 
