@@ -57,6 +57,7 @@ def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Li
         if frame is None:
             break
         lines.append(now)
+        start = now.start
         indent = _indent(now.text)
         code: str | None = None
         now = log.after(now)
@@ -70,7 +71,7 @@ def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Li
         if now is not None and _REPEATED.match(now.text):
             lines.append(now)
             now = log.after(now)
-        span = log.span(frame.span.start, lines[-1].end)
+        span = log.span(start, lines[-1].end)
         frames.append(PythonFrame(frame.file, frame.line, frame.function, code, span))
     return frames, lines
 
