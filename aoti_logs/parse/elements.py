@@ -18,12 +18,12 @@ _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|inf|nan)$")
 _SLICE = re.compile(r"\((?P<index>(?:\d{1,18},){1,64})\.,\.\) *= *$")
 _SCALE = re.compile(r"(?P<scale>\d+(?:\.\d*)?(?:e[-+]?\d+)?) \*$")
 _COLUMNS = re.compile(r"Columns (?P<first>\d{1,18}) to +(?P<rest>\d.*)$")
-_GLUED_SCALE = re.compile(r"(?P<last>\d+?)(?P<scale>1e[-+]\d+|0\.0*1|10+|1) \*$")
+_GLUED_SCALE = re.compile(r"(?P<last>\d+?) ?(?P<scale>1e[-+]\d+|0\.0*1|10+|1) \*$")
 _TYPE = re.compile(
     r"\[ \w+Type\{[\d,]{0,2000}\}(?: \])?(?:, (?:qscheme|scales?|zero_points?|tangent|axis):.*)?$"
     r"|\[ Tensor \(undefined\) \]$"
 )
-_AROUND = re.compile(r"(?:indices|values|size):$|\]$|MKLDNN Tensor: ")
+_AROUND = re.compile(r"(?:indices|values|size):$|\[\d[\d, ]*\]$|\]$|MKLDNN Tensor: ")
 _PYTHON_FIRST = (
     "tensor(",
     "Parameter containing:",
@@ -106,7 +106,7 @@ def _blocks(lines: Sequence[str]) -> list[_Block] | None:
     found: list[_Block] = [((), 1, [])]
     scale = 1.0
     for raw in lines:
-        text = raw.strip()
+        text = raw.strip().removeprefix("MKLDNN Tensor: ").strip()
         if not text:
             continue
         if is_type_line(text):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.dump import read_numbers
 from aoti_logs.parse.events import Dump, Note
-from aoti_logs.parse.printer_block import read_cpp, read_python
+from aoti_logs.parse.printer_block import offset_behind, read_cpp, read_python
 from aoti_logs.parse.saved_name import saved_name
 from aoti_logs.parse.shape import fields, first
 
@@ -54,7 +54,7 @@ def read_dump(log: Log, line: Line) -> bool:
             or '"' in text[: glued.start()]
         ):
             return False
-        offset = _offset(log, line, text[: glued.start()])
+        offset = offset_behind(log, line, text[: glued.start()])
         if offset is None:
             return False
         return read_dump(log, replace(log.line(offset), rank=line.rank))
@@ -64,7 +64,7 @@ def read_dump(log: Log, line: Line) -> bool:
     # Several records on one line: claim this one, the rest of the line is a line of its own.
     stop = _LITERAL_NEWLINE.match(rest)
     used = text[: len(text) - len(rest) + (stop.end() if stop else 0)]
-    offset = _offset(log, line, used)
+    offset = offset_behind(log, line, used)
     if offset is None or offset >= line.end:
         return _record(log, line, found[0].strip())
     if not text[len(used) :].strip():
@@ -75,13 +75,6 @@ def read_dump(log: Log, line: Line) -> bool:
 def is_header(text: str) -> bool:
     """Tell a line that begins with a record of the printer."""
     return _RECORD.match(text) is not None or _PYTHON.match(text) is not None
-
-
-def _offset(log: Log, line: Line, text: str) -> int | None:
-    """Return the byte offset behind the first characters of a line, or None when it cannot be told."""
-    raw = bytes(log.data[line.start : min(line.end, line.start + (1 << 16))])
-    at = raw.find(text.encode())
-    return None if at < 0 else line.start + at + len(text.encode())
 
 
 def _record(log: Log, line: Line, header: str) -> bool:

@@ -8,7 +8,7 @@ tells whose it is, and nothing is made of the numbers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.elements import begins_python, is_element_line, is_python_line, is_type_line
@@ -28,6 +28,9 @@ CPP_KEYS = frozenset(
     ["Number of elements", "Dtype", "Device", "Size", "Stride", "Layout", "Is contiguous", "Requires grad"]
 )
 """What every complete block of the C++ printer has."""
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|inf|nan)$|\([^()]{1,80}\)$")
+_STATISTICS = frozenset(["Mean value", "Min value", "Max value"])
+_END_OF_NESTED = re.compile(r"\]$|.*\baxis: \d+ \]$")
 _BEYOND = 8  # lines of other output inside a block
 _LONGEST = 4000  # lines of one block
 
@@ -48,6 +51,25 @@ class Block:
         return len(self.lines) == 1
 
 
+def offset_behind(log: Log, line: Line, text: str) -> int | None:
+    """Return the byte offset behind the first characters of a line, or None when it cannot be told."""
+    raw = bytes(log.data[line.start : min(line.end, line.start + (1 << 16))])
+    at = raw.find(text.encode())
+    return None if at < 0 else line.start + at + len(text.encode())
+
+
+def _thrown(log: Log, line: Line, key: str) -> Line | None:
+    """Return the part of a line that is the printer's where an exception ended it.
+
+    The key is written before the number is computed: what reports the exception stands behind it on the line.
+    """
+    text = line.text[: line.text.find(key) + len(key) + 1]
+    if line.text[len(text) :].startswith(" "):
+        text += " "
+    offset = offset_behind(log, line, text)
+    return None if offset is None or offset >= line.end else replace(line, end=offset)
+
+
 def read_cpp(log: Log, line: Line, is_header: Callable[[str], bool]) -> Block:
     """Read a block of `aoti_torch_print_tensor_handle`.
 
@@ -58,13 +80,13 @@ def read_cpp(log: Log, line: Line, is_header: Callable[[str], bool]) -> Block:
     """
     block = Block([line])
     pending: list[Line] = []
-    open_tensor, foreign = True, 0
+    open_tensor, inside, nested, kept, foreign = True, False, False, True, 0
     now = log.after(line)
     while now is not None and len(block.lines) < _LONGEST:
         text = now.text.rstrip()
         summary = SUMMARY.match(text)
         if not text:
-            if block.keys and not (open_tensor and block.elements):
+            if block.keys and not inside:
                 if block.keys.keys() >= CPP_KEYS or not foreign:
                     block.lines.append(now)
                 break
@@ -72,17 +94,29 @@ def read_cpp(log: Log, line: Line, is_header: Callable[[str], bool]) -> Block:
             if len(pending) > 2:
                 break
         elif summary is not None and summary["key"] not in block.keys:
-            block.keys[summary["key"]] = text[summary.end() :].strip()
+            key, told = summary["key"], text[summary.end() :].strip()
+            if key in _STATISTICS and told and not _NUMBER.match(told):
+                own = _thrown(log, now, key)
+                block.lines += [*pending, own] if own is not None else []
+                break
+            block.keys[key] = told
             block.lines += [*pending, now]
-            pending, foreign, open_tensor = [], 0, False
+            pending, foreign, open_tensor, inside = [], 0, False, False
         elif open_tensor and is_element_line(text):
-            if not block.keys:
+            if kept:
                 block.elements += ["" for _ in pending] + [text]
             block.lines += [*pending, now]
-            pending, open_tensor = [], not is_type_line(text)
+            if nested:
+                nested = not _END_OF_NESTED.match(text)
+                inside = open_tensor = nested
+            elif is_type_line(text) and not text.endswith(" ]"):
+                inside = nested = True  # sparse, or quantized with more tensors in it
+            else:
+                inside = open_tensor = not is_type_line(text)
+            pending = []
         elif _INFO.match(text) and not block.keys.keys() >= CPP_KEYS:
             block.lines += [*pending, now]
-            pending, open_tensor = [], True
+            pending, open_tensor, kept = [], True, not block.elements
         elif is_header(text):
             break
         elif summary is not None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import Assertion, LogEvents
     from aoti_logs.sources.source import Source
 
+NAN_FOUND = "NaN or Inf found"
+"""What `check_nan` of torch/_inductor/codegen/common.py asserts in a Triton kernel."""
 _SIGNALS = {134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 137: "SIGKILL", 139: "SIGSEGV", 143: "SIGTERM"}
 
 
@@ -26,6 +28,15 @@ def assert_finding(assertion: Assertion, events: LogEvents, source: Source) -> F
         if own
         else "the text is not a bounds check of generated code",
     )
+    rule, kind, confidence = (
+        "AL001",
+        "aten_index_assert" if own else "triton_device_assert",
+        Confidence.UNKNOWN,
+    )
+    if assertion.message == NAN_FOUND:
+        rule, kind, confidence = "AL402", "nan_assert", Confidence.PROVEN
+        title = "a value inside of a Triton kernel is NaN or infinite"
+        because = ("TORCHINDUCTOR_RUNTIME_TRITON_NAN_ASSERTS checks every value that the kernel computes",)
     where = f"{path}:{assertion.line}" if path else ""
     details = (f"{where} {assertion.function or ''}".strip(), f"{assertion.count:,} lines, one condition")
     consequences = consequences_of(events, assertion)
@@ -42,17 +53,17 @@ def assert_finding(assertion: Assertion, events: LogEvents, source: Source) -> F
         "consequences": [c.text for c in consequences],
     }
     return Finding(
-        rule="AL001",
-        kind="aten_index_assert" if own else "triton_device_assert",
+        rule=rule,
+        kind=kind,
         role="cause",
         severity="error",
-        confidence=Confidence.UNKNOWN,
+        confidence=confidence,
         title=title,
         facts=facts,
         rank=assertion.rank if assertion.rank is not None else source.rank,
         log=source.name,
         chain=(Link("assertion", assertion.message, assertion.first.place, details=details),),
-        verdicts=(Verdict("AL001", title, Confidence.UNKNOWN, because),),
+        verdicts=(Verdict(rule, title, confidence, because),),
         consequences=consequences,
     )
 
