@@ -30,6 +30,7 @@ from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
 from aoti_logs.parse.logged_error import logged_errors
+from aoti_logs.parse.printer_launches import borders, numbered
 from aoti_logs.parse.storm import read_storm
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def read_log(source: Source) -> LogEvents:
         assertions=(*tallies.rows(log), *assertions),
         errors=tuple(errors),
         stacks=tuple(sorted(log.stacks, key=lambda s: s.span.start)),
-        dumps=tuple(log.dumps),
+        dumps=numbered(log.dumps, borders(log.notes)),
         messages=tuple(log.messages),
         notes=tuple(log.notes),
         unparsed=unparsed,

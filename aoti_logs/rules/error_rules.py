@@ -16,6 +16,8 @@ NAMES: tuple[str, ...] = (
     "al306_cudagraph_output",
     "al320_collective_timeout",
     "al321_collective_error",
+    "al402_nan_assert",
+    "al403_value_printer",
 )
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 

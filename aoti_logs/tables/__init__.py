@@ -46,6 +46,7 @@ NAMES = (
     "errors",
     "frames",
     "dumps",
+    "saved_tensors",
     "messages",
     "log_formats",
     "log_summary",
