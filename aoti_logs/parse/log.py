@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    aoti_line,
     crash,
     draft_export,
     error,
@@ -44,6 +45,7 @@ _WORDS = (
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *aoti_line.WORDS,
 )
 
 
@@ -60,6 +62,7 @@ def read_log(source: Source) -> LogEvents:
     tallies = Tallies()
     read_storm(log, tallies)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
+        aoti_line.read_shim,
         torch_logs.TorchLogs(log).read,
         note.read_note,
         printer.read_dump,
@@ -70,6 +73,7 @@ def read_log(source: Source) -> LogEvents:
         traceback.read_exception,
         failure_line.read_failure_line,
         draft_export.read_draft_report,
+        aoti_line.read_host,
         _read_stack_alone,
     )
     announcer = Announcer(log.data, _WORDS)

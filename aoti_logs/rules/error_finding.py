@@ -45,7 +45,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         missing=told.missing,
         experiments=told.experiments,
         verdicts=(verdict,),
-        consequences=_later(case),
+        consequences=_later(case, {link.text for link in told.links}),
         notes=told.notes,
         doubt=told.doubt,
     )
@@ -61,10 +61,10 @@ def _quoted(error: ErrorText) -> tuple[Link, ...]:
     return tuple(links)
 
 
-def _later(case: ErrorCase) -> tuple[Link, ...]:
+def _later(case: ErrorCase, quoted: set[str]) -> tuple[Link, ...]:
     later: dict[str, Link] = {}
     for error in case.group:
-        if error is not case.error and error.message != case.error.message:
+        if error is not case.error and error.message not in {case.error.message, *quoted}:
             later.setdefault(error.message, Link("follows", error.message, error.span.place))
     return tuple(later.values())
 

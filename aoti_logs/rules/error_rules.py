@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase, ErrorTold
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "al206_small_size_refused",
+    "al201_input_mismatch",
+    "al202_input_count",
+    "al203_device_mismatch",
+    "al204_size_condition",
+    "al210_dlopen",
+    "al211_package",
+    "al212_constants",
+    "al216_kernel_image",
+    "al217_version_mismatch",
+    "al213_shim_exception",
+    "al214_api_call_failed",
+    "al215_model_error",
+)
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "al218_deprecation",
+    "al219_device_information",
+)
 """Modules of `rules/` that have `log_notes`."""
 
 
