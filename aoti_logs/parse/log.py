@@ -18,6 +18,7 @@ from aoti_logs.parse import (
     failure_line,
     note,
     printer,
+    sanitizer,
     stack,
     torch_logs,
     traceback,
@@ -46,6 +47,7 @@ _WORDS = (
     *failure_line.WORDS,
     *draft_export.WORDS,
     *aoti_line.WORDS,
+    *sanitizer.WORDS,
 )
 
 
@@ -61,10 +63,12 @@ def read_log(source: Source) -> LogEvents:
     log = Log(source)
     tallies = Tallies()
     read_storm(log, tallies)
+    messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
         aoti_line.read_shim,
-        torch_logs.TorchLogs(log).read,
+        messages.read,
         note.read_note,
+        sanitizer.read_sanitizer,
         printer.read_dump,
         traceback.read_traceback,
         crash.read_crash,
@@ -76,7 +80,7 @@ def read_log(source: Source) -> LogEvents:
         aoti_line.read_host,
         _read_stack_alone,
     )
-    announcer = Announcer(log.data, _WORDS)
+    announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
     while (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
@@ -87,6 +91,7 @@ def read_log(source: Source) -> LogEvents:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
+    messages.finish(log)
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()
     return LogEvents(

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Link
 from aoti_logs.parse.aoti_facts import FailedCall, ShimException, operator_of
 from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.user_frames import frame_link, user_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.parse.events import ErrorText, PythonFrame
+    from aoti_logs.parse.events import ErrorText
     from aoti_logs.rules.error_case import ErrorCase
 
-_TORCH = re.compile(
-    r"/(?:site|dist)-packages/|/torch/(?:_inductor|_export|export|_dynamo|_ops)|<frozen |/lib/python3\.\d+/"
-)
 _RUNNER = re.compile(
     r"\b(?:boxed_run|run)\(flat_inputs\)|\bAOTIModel(?:PackageLoader|ContainerRunner)|loader\.(?:boxed_run|run|load_constants)\("
 )
@@ -171,12 +169,6 @@ def operator_in_stack(error: ErrorText | None) -> str | None:
     return None
 
 
-def user_frame(error: ErrorText | None) -> PythonFrame | None:
-    """Return the innermost frame of the user's own code."""
-    frames = error.python_frames if error is not None else ()
-    return next((f for f in reversed(frames) if not _TORCH.search(f.file.replace("\\", "/"))), None)
-
-
 def in_short(message: str) -> str:
     """Return a message without what PyTorch appends to a check that has no text of its own."""
     return message.partition("  (Could this error message be improved?")[0]
@@ -207,6 +199,9 @@ def story_facts(story: Story) -> dict[str, Any]:
             last = raised.python_frames[-1]
             facts["last_frame"] = {"file": last.file, "line": last.line, "function": last.function}
             facts["n_python_frames"] = len(raised.python_frames)
+            own = user_frame(raised.python_frames)
+            if own is not None:
+                facts["user_frame"] = {"file": own.file, "line": own.line, "function": own.function}
     origin = next((e.raised_from for e in story.told if e.raised_from is not None), None)
     if origin is not None:
         facts["raised_from"] = {"function": origin.function, "file": origin.file, "line": origin.line}
@@ -240,8 +235,9 @@ def story_links(story: Story) -> tuple[Link, ...]:
     for step, error in (("call", story.shim), ("said", story.said), ("runner", story.runner)):
         if error is not None and error is not story.first:
             links.append(Link(step, error.message, error.span.place))
-    frame = user_frame(story.raised)
-    if frame is not None and (story.first.python_frames[-1:] != (frame,)):
-        text = f"{frame.file}:{frame.line} in {frame.function}" + (f": {frame.code}" if frame.code else "")
-        links.append(Link("python", text, frame.span.source.place(frame.span.line)))
+    raised = story.raised
+    if raised is not None and raised is not story.first:
+        frame = user_frame(raised.python_frames)
+        if frame is not None:
+            links.append(frame_link("called", frame))
     return tuple(links)

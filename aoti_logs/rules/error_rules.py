@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase, ErrorTold
 
 NAMES: tuple[str, ...] = (
+    "al303_sanitizer",
+    "al302_rocm_fault",
+    "al301_device_fault",
     "al206_small_size_refused",
     "al201_input_mismatch",
     "al202_input_count",
