@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, Message, call_of, cuda_error, finish, read_message
 from aoti_logs.parse.shape import fields, first
@@ -104,6 +105,7 @@ def _add(log: Log, form: ErrorForm, message: Message, said: str, kind: str | Non
             text=message.text,
             cuda_error=cuda_error(message.text),
             rank=_rank(message, said),
+            detail=read_aoti(message.text),
         )
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
     collective,
+    aoti_line,
     crash,
     device_exception,
     draft_export,
@@ -49,6 +50,7 @@ _WORDS = (
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *aoti_line.WORDS,
     *sanitizer.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
@@ -70,6 +72,7 @@ def read_log(source: Source) -> LogEvents:
     messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
         collective.read_collective,
+        aoti_line.read_shim,
         messages.read,
         note.read_note,
         sanitizer.read_sanitizer,
@@ -82,6 +85,7 @@ def read_log(source: Source) -> LogEvents:
         traceback.read_exception,
         failure_line.read_failure_line,
         draft_export.read_draft_report,
+        aoti_line.read_host,
         _read_stack_alone,
     )
     announcer = Announcer(log.data, (*_WORDS, *messages.words))

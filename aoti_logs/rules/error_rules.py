@@ -18,6 +18,19 @@ NAMES: tuple[str, ...] = (
     "al321_collective_error",
     "al402_nan_assert",
     "al403_value_printer",
+    "al206_small_size_refused",
+    "al201_input_mismatch",
+    "al202_input_count",
+    "al203_device_mismatch",
+    "al204_size_condition",
+    "al210_dlopen",
+    "al211_package",
+    "al212_constants",
+    "al216_kernel_image",
+    "al217_version_mismatch",
+    "al213_shim_exception",
+    "al214_api_call_failed",
+    "al215_model_error",
 )
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 

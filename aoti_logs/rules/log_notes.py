@@ -18,6 +18,8 @@ NAMES: tuple[str, ...] = (
     "al322_watchdog_reports",
     "al401_nan_in_dump",
     "al403_value_printer",
+    "al218_deprecation",
+    "al219_device_information",
     "al503_graph_break",
 )
 """Modules of `rules/` that have `log_notes`."""
