@@ -147,7 +147,7 @@ class ErrorForm(StrEnum):
     """A CUDA/HIP error text outside a Python traceback (`Failed to destroy CUDA event ...`)."""
     SIGNAL = "signal"
     """`Aborted (core dumped)`, `Fatal Python error: ...`, gdb's `received signal`."""
-    SANITIZER = "sanitizer"
+    MEMORY_REPORT = "memory_report"
     """A report of AddressSanitizer, or of one of its relatives."""
     WARNING = "warning"
     """A warning that explains something (`[WARNING] ...`, glog W lines)."""
@@ -155,6 +155,12 @@ class ErrorForm(StrEnum):
     """What a C++ compiler wrote itself, `FILE.cpp:12:3: error: TEXT` and the lines below it."""
     SHIM = "shim"
     """`CALL(...) API call failed at FILE, line N` and glog/c10 `Exception in aoti_torch: ...`."""
+    SANITIZER = "sanitizer"
+    """A report of compute-sanitizer or cuda-memcheck."""
+    KERNEL_LOG = "kernel_log"
+    """A line of the operating system's kernel about a device, `NVRM: Xid ...`."""
+    LOGGED = "logged"
+    """An error that a logger reports and the program goes on from (`Runtime error during autotuning`)."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +238,7 @@ class LogLine:
     """One message with a TORCH_LOGS/glog prefix; its lines are joined, the prefix taken off.
 
     `lines` are the line numbers in the source of each line of `text`; a `range` where they follow
-    each other.
+    each other. `style` is that of the prefix, as `parse/log_prefix.py` names it.
     """
 
     level: str
@@ -246,6 +252,7 @@ class LogLine:
     text: str
     lines: range | tuple[int, ...]
     span: Span
+    style: str = "default"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from aoti_logs.parse import (
     draft_export,
     error,
     failure_line,
+    memory_report,
     note,
     printer,
     sanitizer,
@@ -42,10 +43,11 @@ _WORDS = (
     *traceback.WORDS,
     *error.WORDS,
     *crash.WORDS,
-    *sanitizer.WORDS,
+    *memory_report.WORDS,
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *sanitizer.WORDS,
 )
 
 
@@ -61,11 +63,13 @@ def read_log(source: Source) -> LogEvents:
     log = Log(source)
     tallies = Tallies()
     read_storm(log, tallies)
+    messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
-        torch_logs.TorchLogs(log).read,
+        messages.read,
         note.read_note,
-        printer.read_dump,
         sanitizer.read_sanitizer,
+        printer.read_dump,
+        memory_report.read_memory_report,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
@@ -75,7 +79,7 @@ def read_log(source: Source) -> LogEvents:
         draft_export.read_draft_report,
         _read_stack_alone,
     )
-    announcer = Announcer(log.data, _WORDS)
+    announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
     while (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
@@ -86,6 +90,7 @@ def read_log(source: Source) -> LogEvents:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
+    messages.finish(log)
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()
     return LogEvents(
