@@ -97,17 +97,29 @@ class Frame:
     offset: int | None
     address: int | None
     span: Span
+    column: int | None = None
+    build_id: str | None = None
+    arguments: str | None = None
+    """Values of arguments as gdb prints them, `ptr=0x0, size=-1`."""
+    inlined: bool = False
+    """True where the printer says, or its form shows, that the frame shares its code with the one above or below."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A C++ stack: c10 `frame #N`, `C++ CapturedTraceback`, gdb. `omitted`: Python frames left out."""
+    """A native stack. `omitted`: Python frames left out."""
 
     format: str
-    """`c10`, `captured_traceback` or `gdb` (more forms later)."""
+    """Who printed it, one of `aoti_logs.parse.stack_form.FORMS`: `c10`, `captured_traceback`, `gdb`, `sanitizer`, ..."""
     frames: tuple[Frame, ...]
     span: Span
     omitted: bool = False
+    thread: str | None = None
+    """Thread as printed: gdb's number, a sanitizer's `T0`, `Thread 0x...`."""
+    role: str = ""
+    """What the stack shows in a report of several: `access`, `allocated`, `freed`, `created`, `previous`, `waiting`."""
+    signal: str | None = None
+    """Signal that stopped this thread, `SIGSEGV`."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,8 @@ class ErrorForm(StrEnum):
     """A CUDA/HIP error text outside a Python traceback (`Failed to destroy CUDA event ...`)."""
     SIGNAL = "signal"
     """`Aborted (core dumped)`, `Fatal Python error: ...`, gdb's `received signal`."""
+    MEMORY_REPORT = "memory_report"
+    """A report of AddressSanitizer, or of one of its relatives."""
     WARNING = "warning"
     """A warning that explains something (`[WARNING] ...`, glog W lines)."""
     COMPILER = "compiler"

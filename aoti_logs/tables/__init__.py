@@ -44,6 +44,7 @@ NAMES = (
     "triton_kernels",
     "assertions",
     "errors",
+    "stacks",
     "frames",
     "dumps",
     "saved_tensors",
