@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
-NAMES: tuple[str, ...] = ("al501_recompile",)
+NAMES: tuple[str, ...] = (
+    "al513_data_origin",
+    "al504_specialization",
+    "al507_assumed_value",
+    "al501_recompile",
+    "al512_sizes",
+    "al511_guards",
+)
 """Modules of `rules/` that have `log_notes`."""
 
 
