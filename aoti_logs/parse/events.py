@@ -141,6 +141,12 @@ class ErrorForm(StrEnum):
     """What a C++ compiler wrote itself, `FILE.cpp:12:3: error: TEXT` and the lines below it."""
     SHIM = "shim"
     """`CALL(...) API call failed at FILE, line N` and glog/c10 `Exception in aoti_torch: ...`."""
+    SANITIZER = "sanitizer"
+    """A report of compute-sanitizer or cuda-memcheck."""
+    KERNEL_LOG = "kernel_log"
+    """A line of the operating system's kernel about a device, `NVRM: Xid ...`."""
+    LOGGED = "logged"
+    """An error that a logger reports and the program goes on from (`Runtime error during autotuning`)."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +224,7 @@ class LogLine:
     """One message with a TORCH_LOGS/glog prefix; its lines are joined, the prefix taken off.
 
     `lines` are the line numbers in the source of each line of `text`; a `range` where they follow
-    each other.
+    each other. `style` is that of the prefix, as `parse/log_prefix.py` names it.
     """
 
     level: str
@@ -232,6 +238,7 @@ class LogLine:
     text: str
     lines: range | tuple[int, ...]
     span: Span
+    style: str = "default"
 
 
 @dataclass(frozen=True)

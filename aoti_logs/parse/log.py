@@ -17,6 +17,7 @@ from aoti_logs.parse import (
     failure_line,
     note,
     printer,
+    sanitizer,
     stack,
     torch_logs,
     traceback,
@@ -44,6 +45,7 @@ _WORDS = (
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *sanitizer.WORDS,
 )
 
 
@@ -59,9 +61,11 @@ def read_log(source: Source) -> LogEvents:
     log = Log(source)
     tallies = Tallies()
     read_storm(log, tallies)
+    messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
-        torch_logs.TorchLogs(log).read,
+        messages.read,
         note.read_note,
+        sanitizer.read_sanitizer,
         printer.read_dump,
         traceback.read_traceback,
         crash.read_crash,
@@ -72,7 +76,7 @@ def read_log(source: Source) -> LogEvents:
         draft_export.read_draft_report,
         _read_stack_alone,
     )
-    announcer = Announcer(log.data, _WORDS)
+    announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
     while (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
@@ -83,6 +87,7 @@ def read_log(source: Source) -> LogEvents:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
+    messages.finish(log)
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()
     return LogEvents(

@@ -120,10 +120,12 @@ def consequences_of(events: LogEvents, assertion: Assertion) -> tuple[Link, ...]
             groups.setdefault(_text(error), []).append(error)
     links = []
     for text, errors in groups.items():
-        again = f"{len(errors)} times" if len(errors) > 1 else ""
-        links.append(
-            Link("follows", text, errors[0].span.place, Confidence.PROVEN, (again,) if again else ())
-        )
+        more = [f"{len(errors)} times"] if len(errors) > 1 else []
+        ranks = {e.rank for e in errors}
+        if assertion.rank is None and len(ranks) == 1 and None not in ranks:
+            more.append(f"rank {errors[0].rank}")
+        details = (", ".join(more),) if more else ()
+        links.append(Link("follows", text, errors[0].span.place, Confidence.PROVEN, details))
     return tuple(links)
 
 

@@ -19,6 +19,7 @@ NAMES: tuple[str, ...] = (
     "al504_specialization",
     "al507_assumed_value",
     "al501_recompile",
+    "al503_graph_break",
     "al512_sizes",
     "al511_guards",
 )
