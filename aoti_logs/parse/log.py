@@ -15,6 +15,7 @@ from aoti_logs.parse import (
     draft_export,
     error,
     failure_line,
+    limit_line,
     note,
     printer,
     sanitizer,
@@ -44,6 +45,7 @@ _WORDS = (
     *crash.WORDS,
     *stack.WORDS,
     *failure_line.WORDS,
+    *limit_line.WORDS,
     *draft_export.WORDS,
     *sanitizer.WORDS,
 )
@@ -64,6 +66,7 @@ def read_log(source: Source) -> LogEvents:
     messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
         messages.read,
+        limit_line.read_limit_line,
         note.read_note,
         sanitizer.read_sanitizer,
         printer.read_dump,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.parse.failure import Failure, FailureKind, Limit
 from aoti_logs.parse.recompile_limit import read_limit
 from aoti_logs.parse.recompile_reason import read_recompile_reason
+from aoti_logs.parse.whole_messages import whole_messages
 from aoti_logs.rules.failure_case import FailureCase, Function, Reached
 from aoti_logs.rules.logged_recompiles import reasons_by_function
 from aoti_logs.rules.recompile_words import reason_facts
@@ -49,7 +50,8 @@ class _Warned:
 def limit_cases(events: LogEvents, source: Source) -> Iterator[FailureCase]:
     """Yield a case for each function that a log says reached its limit."""
     groups: dict[tuple[Any, ...], _Warned] = {}
-    for message in events.messages:
+    telling = (m for m in events.messages if "convert_frame" in m.module or " hit config." in m.text)
+    for message in whole_messages(telling):
         if not any(words in message.text for words in _WORDS):
             continue
         limit = read_limit(message.text, headless="convert_frame" in message.module)
