@@ -37,6 +37,7 @@ WORDS = (
     b"\nERROR:",
     b"\nCRITICAL:",
     b"\n[20",
+    b"\n> [20",
     b"\n[I",
     b"\n[V",
     b".py:",

@@ -31,6 +31,7 @@ NAMES: tuple[str, ...] = (
     "al213_shim_exception",
     "al214_api_call_failed",
     "al215_model_error",
+    "al501_recompile",
 )
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 

@@ -21,6 +21,12 @@ NAMES: tuple[str, ...] = (
     "al218_deprecation",
     "al219_device_information",
     "al503_graph_break",
+    "al513_data_origin",
+    "al504_specialization",
+    "al507_assumed_value",
+    "al501_recompile",
+    "al512_sizes",
+    "al511_guards",
 )
 """Modules of `rules/` that have `log_notes`."""
 
