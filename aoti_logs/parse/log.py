@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    autotune,
     crash,
     draft_export,
     error,
@@ -44,6 +45,7 @@ _WORDS = (
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *autotune.WORDS,
 )
 
 
@@ -71,6 +73,7 @@ def read_log(source: Source) -> LogEvents:
         traceback.read_exception,
         failure_line.read_failure_line,
         draft_export.read_draft_report,
+        autotune.read_autotune,
         _read_stack_alone,
     )
     announcer = Announcer(log.data, (*_WORDS, *messages.words))
@@ -95,6 +98,7 @@ def read_log(source: Source) -> LogEvents:
         dumps=tuple(log.dumps),
         messages=tuple(log.messages),
         notes=tuple(log.notes),
+        autotunings=tuple(log.autotunings),
         unparsed=unparsed,
     )
 

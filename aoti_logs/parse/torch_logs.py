@@ -26,6 +26,8 @@ from aoti_logs.parse.message import begins_other
 from aoti_logs.parse.torch_logs_heads import message_starts
 
 if TYPE_CHECKING:
+    import mmap
+
     from aoti_logs.parse.lines import Line, Log
 
 WORDS = (
@@ -100,7 +102,7 @@ class TorchLogs:
             self._wrapped(log, line, prefix)
             return True
         prefix = self._alone(log, line)
-        if prefix is not None:
+        if prefix is not None and ("%" not in prefix.style or prefix.module.startswith("torch")):
             if prefix.style == "unreadable":
                 log.unreadable(line.start, line.end, "TORCH_LOGS prefix")
             else:
@@ -285,7 +287,7 @@ def _add(log: Log, one: _Open) -> None:
         log.messages.append(message)
 
 
-def _other_prefix(data: bytes, at: int, prefix: bytes) -> bool:
+def _other_prefix(data: bytes | mmap.mmap, at: int, prefix: bytes) -> bool:
     """Tell whether a line that begins with a prefix has a longer one."""
     found = _DEFAULT.match(data, at)
     return found is None or found[0] != prefix
