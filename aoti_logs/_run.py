@@ -222,6 +222,7 @@ class Run:
         """
         from aoti_logs.explain import Explanation
         from aoti_logs.rules.engine import explain_log
+        from aoti_logs.rules.ranks import by_rank
         from aoti_logs.rules.same_failure import joined
         from aoti_logs.rules.trace_engine import explain_trace
 
@@ -240,6 +241,7 @@ class Run:
             findings = [f for f in findings if f.rank in {rank, None}]
             if others:
                 problems = (*problems, f"{len(others)} findings of other ranks than {rank} are not shown")
+        findings = by_rank(findings)
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading))

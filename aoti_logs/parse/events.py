@@ -142,6 +142,12 @@ class ErrorForm(StrEnum):
     """What a C++ compiler wrote itself, `FILE.cpp:12:3: error: TEXT` and the lines below it."""
     SHIM = "shim"
     """`CALL(...) API call failed at FILE, line N` and glog/c10 `Exception in aoti_torch: ...`."""
+    SANITIZER = "sanitizer"
+    """A report of compute-sanitizer or cuda-memcheck."""
+    KERNEL_LOG = "kernel_log"
+    """A line of the operating system's kernel about a device, `NVRM: Xid ...`."""
+    LOGGED = "logged"
+    """An error that a logger reports and the program goes on from (`Runtime error during autotuning`)."""
 
 
 @dataclass(frozen=True)

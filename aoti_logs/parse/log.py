@@ -18,6 +18,7 @@ from aoti_logs.parse import (
     failure_line,
     note,
     printer,
+    sanitizer,
     stack,
     torch_logs,
     traceback,
@@ -46,6 +47,7 @@ _WORDS = (
     *failure_line.WORDS,
     *draft_export.WORDS,
     *autotune.WORDS,
+    *sanitizer.WORDS,
 )
 
 
@@ -65,6 +67,7 @@ def read_log(source: Source) -> LogEvents:
     readers: tuple[Callable[[Log, Line], bool], ...] = (
         messages.read,
         note.read_note,
+        sanitizer.read_sanitizer,
         printer.read_dump,
         traceback.read_traceback,
         crash.read_crash,

@@ -133,7 +133,7 @@ class TorchLogs:
         """Add the lines from `at` that have the same prefix to their message; return where they end."""
         data, size, length = log.data, log.size, len(prefix)
         limit = log.claims.next_start(at, size)
-        first, number = at, self._numbers.of(at)
+        first = at
         one = self._message(log, at, found, prefix)
         while True:
             end = data.find(b"\n", behind)
@@ -141,8 +141,8 @@ class TorchLogs:
             one.texts.append(data[behind:end])
             one.starts.append(at)
             one.ends.append(end)
-            one.numbers.append(number)
-            at, number = end, number + 1
+            one.numbers.append(self._numbers.of(at))
+            at = end
             if at >= limit or data[at : at + length] != prefix or len(one.texts) >= _LONGEST:
                 break
             behind = at + length

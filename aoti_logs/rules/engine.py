@@ -43,9 +43,8 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         by_run.setdefault(episode.start, []).append(finding)
     for start, errors in _unexplained(events, episodes).items():
         run = episodes.of(start).events
-        explained = bool(run.assertions)
         by_run.setdefault(start, []).extend(
-            other_findings(errors, run, source, evidence, explained=explained)
+            other_findings(errors, run, source, evidence, asserted={a.rank for a in run.assertions})
         )
     findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
     findings = with_limits(findings, message_findings(events, source, findings))

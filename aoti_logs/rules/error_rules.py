@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase, ErrorTold
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "al303_sanitizer",
+    "al302_rocm_fault",
+    "al301_device_fault",
+)
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 
 

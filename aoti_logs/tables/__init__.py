@@ -60,6 +60,7 @@ NAMES = (
     "launch_arguments",
     "sizes",
     "symbols",
+    "ranges",
     "guard_trees",
     "guards",
     "recompile_reasons",
