@@ -17,7 +17,9 @@ from aoti_logs.parse import (
     error,
     failure_line,
     note,
+    printed_program,
     printer,
+    python_warning,
     sanitizer,
     stack,
     torch_logs,
@@ -47,6 +49,8 @@ _WORDS = (
     *failure_line.WORDS,
     *draft_export.WORDS,
     *autotune.WORDS,
+    *printed_program.WORDS,
+    *python_warning.WORDS,
     *sanitizer.WORDS,
 )
 
@@ -78,6 +82,8 @@ def read_log(source: Source) -> LogEvents:
         draft_export.read_draft_report,
         autotune.read_autotune,
         _read_stack_alone,
+        printed_program.read_printed_program,
+        python_warning.read_python_warning,
     )
     announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
