@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.autotune import Autotuning
     from aoti_logs.sources.source import Span
 
 
@@ -325,4 +326,5 @@ class LogEvents:
     dumps: tuple[Dump, ...] = ()
     messages: tuple[LogLine, ...] = ()
     notes: tuple[Note, ...] = ()
+    autotunings: tuple[Autotuning, ...] = ()
     unparsed: tuple[Unparsed, ...] = field(default=())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.parse import (
     collective,
     aoti_line,
+    autotune,
     crash,
     device_exception,
     draft_export,
@@ -21,7 +22,9 @@ from aoti_logs.parse import (
     memory_report,
     limit_line,
     note,
+    printed_program,
     printer,
+    python_warning,
     sanitizer,
     stack,
     torch_logs,
@@ -55,6 +58,9 @@ _WORDS = (
     *limit_line.WORDS,
     *draft_export.WORDS,
     *aoti_line.WORDS,
+    *autotune.WORDS,
+    *printed_program.WORDS,
+    *python_warning.WORDS,
     *sanitizer.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
@@ -92,7 +98,10 @@ def read_log(source: Source) -> LogEvents:
         failure_line.read_failure_line,
         draft_export.read_draft_report,
         aoti_line.read_host,
+        autotune.read_autotune,
         _read_stack_alone,
+        printed_program.read_printed_program,
+        python_warning.read_python_warning,
     )
     announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
@@ -117,6 +126,7 @@ def read_log(source: Source) -> LogEvents:
         dumps=numbered(log.dumps, borders(log.notes)),
         messages=tuple(log.messages),
         notes=tuple(log.notes),
+        autotunings=tuple(log.autotunings),
         unparsed=unparsed,
     )
 

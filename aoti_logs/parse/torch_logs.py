@@ -26,6 +26,8 @@ from aoti_logs.parse.message import begins_other
 from aoti_logs.parse.torch_logs_heads import message_starts
 
 if TYPE_CHECKING:
+    import mmap
+
     from aoti_logs.parse.lines import Line, Log
 
 WORDS = (
@@ -101,7 +103,7 @@ class TorchLogs:
             self._wrapped(log, line, prefix)
             return True
         prefix = self._alone(log, line)
-        if prefix is not None:
+        if prefix is not None and ("%" not in prefix.style or prefix.module.startswith("torch")):
             if prefix.style == "unreadable":
                 log.unreadable(line.start, line.end, "TORCH_LOGS prefix")
                 return True
@@ -134,7 +136,7 @@ class TorchLogs:
         """Add the lines from `at` that have the same prefix to their message; return where they end."""
         data, size, length = log.data, log.size, len(prefix)
         limit = log.claims.next_start(at, size)
-        first, number = at, self._numbers.of(at)
+        first = at
         one = self._message(log, at, found, prefix)
         while True:
             end = data.find(b"\n", behind)
@@ -142,8 +144,8 @@ class TorchLogs:
             one.texts.append(data[behind:end])
             one.starts.append(at)
             one.ends.append(end)
-            one.numbers.append(number)
-            at, number = end, number + 1
+            one.numbers.append(self._numbers.of(at))
+            at = end
             if at >= limit or data[at : at + length] != prefix or len(one.texts) >= _LONGEST:
                 break
             behind = at + length
@@ -289,7 +291,7 @@ def _add(log: Log, one: _Open) -> None:
         log.messages.append(message)
 
 
-def _other_prefix(data: bytes, at: int, prefix: bytes) -> bool:
+def _other_prefix(data: bytes | mmap.mmap, at: int, prefix: bytes) -> bool:
     """Tell whether a line that begins with a prefix has a longer one."""
     found = _DEFAULT.match(data, at)
     return found is None or found[0] != prefix
