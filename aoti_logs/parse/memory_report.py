@@ -252,6 +252,7 @@ def _known(text: str, reading: _Reading) -> bool:
 
 def _region(text: str, reading: _Reading) -> bool:
     found = fields("memory_report", "region", text)
+    start: str | None
     if found is not None:
         address, start, end = found["ADDRESS"]
         region = Region(found["POSITION"][0], int(found["SIZE"][0][:18]), start, end)
