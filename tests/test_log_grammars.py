@@ -17,6 +17,9 @@ GRAMMARS = (
     "note",
     "sanitizer",
     "device_fault",
+    "device_exception",
+    "out_of_memory",
+    "collective",
 )
 SAMPLES = [
     (name, rule, text)

@@ -75,11 +75,15 @@ def test_an_error_of_the_device_follows_from_a_sticky_one():
     cause = _error(
         "CUDA error: an illegal memory access was encountered", cuda_error="cudaErrorIllegalAddress"
     )
-    later = _error("CUBLAS_STATUS_EXECUTION_FAILED when calling cublasSgemm", "RuntimeError", 20)
+    later = _error(
+        "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm( handle)`", "RuntimeError", 20
+    )
     assert relation(cause, later) is Relation.FOLLOWS
 
 
 def test_an_error_of_the_device_does_not_follow_from_one_that_is_not_sticky():
     cause = _error("CUDA error: out of memory", cuda_error="cudaErrorMemoryAllocation")
-    later = _error("CUBLAS_STATUS_NOT_INITIALIZED when calling cublasCreate", "RuntimeError", 20)
+    later = _error(
+        "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`", "RuntimeError", 20
+    )
     assert relation(cause, later) is Relation.AFTER

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.aoti_facts import ImageError, VersionMismatch
+from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.compiler_error import compiler_run
 from aoti_logs.parse.constraint import read_violations
 from aoti_logs.parse.data_dependent import read_undecided
@@ -50,6 +52,7 @@ _KINDS = {
     **dict.fromkeys(_LIMITS, FailureKind.RECOMPILE_LIMIT),
 }
 """What the class of an exception says, where its text says nothing more precise."""
+_COMPILES = {"BackendCompilerFailed", "InductorError", "InternalTorchDynamoError", "SubprocException"}
 _RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Resources|Failed)(?:: |$)")
 _GLUED = re.compile(r"^( *\)\))[A-Za-z_][\w.]*: .*$")
 _NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
@@ -144,6 +147,12 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
     operator = _missing_kernel(last, core)
     if operator is not None:
         return FailureKind.UNSUPPORTED_OPERATOR, unsupported(core), operator
+    if not _COMPILES.isdisjoint(names):
+        told = read_aoti(core)
+        if isinstance(told, ImageError):
+            return FailureKind.KERNEL_IMAGE, told, None
+        if isinstance(told, VersionMismatch) and told.of_triton:
+            return FailureKind.VERSIONS, told, None
     for name in reversed(names):
         kind = _KINDS.get(name)
         if kind is FailureKind.CXX_ERROR:

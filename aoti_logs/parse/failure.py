@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from aoti_logs.parse.aoti_facts import ImageError, VersionMismatch
+
 
 class FailureKind(StrEnum):
     """What kind of failure the text of an exception certainly is."""
@@ -32,6 +34,10 @@ class FailureKind(StrEnum):
     """A size that was declared dynamic is not."""
     RECOMPILE_LIMIT = "recompile_limit"
     """A function was compiled as often as it may be."""
+    KERNEL_IMAGE = "kernel_image_invalid"
+    """The driver refused what was compiled."""
+    VERSIONS = "version_mismatch"
+    """Torch looked for a name that the installed Triton has not."""
     OTHER = "compile_failed"
 
 
@@ -176,7 +182,17 @@ class Unsupported:
     url: str | None
 
 
-Detail = CompilerRun | Violations | Undecided | NodeCall | Lowered | Limit | Unsupported
+Detail = (
+    CompilerRun
+    | Violations
+    | Undecided
+    | NodeCall
+    | Lowered
+    | Limit
+    | Unsupported
+    | ImageError
+    | VersionMismatch
+)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    collective,
+    aoti_line,
     autotune,
     crash,
+    device_exception,
     draft_export,
     error,
     failure_line,
+    memory_report,
+    limit_line,
     note,
     printed_program,
     printer,
@@ -30,6 +35,8 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.logged_error import logged_errors
+from aoti_logs.parse.printer_launches import borders, numbered
 from aoti_logs.parse.storm import read_storm
 
 if TYPE_CHECKING:
@@ -45,13 +52,18 @@ _WORDS = (
     *traceback.WORDS,
     *error.WORDS,
     *crash.WORDS,
+    *memory_report.WORDS,
     *stack.WORDS,
     *failure_line.WORDS,
+    *limit_line.WORDS,
     *draft_export.WORDS,
+    *aoti_line.WORDS,
     *autotune.WORDS,
     *printed_program.WORDS,
     *python_warning.WORDS,
     *sanitizer.WORDS,
+    *collective.WORDS,
+    *device_exception.WORDS,
 )
 
 
@@ -69,10 +81,15 @@ def read_log(source: Source) -> LogEvents:
     read_storm(log, tallies)
     messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
+        collective.read_collective,
+        aoti_line.read_shim,
         messages.read,
+        limit_line.read_limit_line,
         note.read_note,
         sanitizer.read_sanitizer,
+        device_exception.read_device_exception,
         printer.read_dump,
+        memory_report.read_memory_report,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
@@ -80,6 +97,7 @@ def read_log(source: Source) -> LogEvents:
         traceback.read_exception,
         failure_line.read_failure_line,
         draft_export.read_draft_report,
+        aoti_line.read_host,
         autotune.read_autotune,
         _read_stack_alone,
         printed_program.read_printed_program,
@@ -97,6 +115,7 @@ def read_log(source: Source) -> LogEvents:
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
+    log.errors.extend(logged_errors(log.messages))
     assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
     records, unparsed = log.rows()
     return LogEvents(
@@ -104,7 +123,7 @@ def read_log(source: Source) -> LogEvents:
         assertions=(*tallies.rows(log), *assertions),
         errors=tuple(errors),
         stacks=tuple(sorted(log.stacks, key=lambda s: s.span.start)),
-        dumps=tuple(log.dumps),
+        dumps=numbered(log.dumps, borders(log.notes)),
         messages=tuple(log.messages),
         notes=tuple(log.notes),
         autotunings=tuple(log.autotunings),

@@ -29,8 +29,10 @@ _HINT = re.compile(
 _MORE = re.compile(
     r"\s*(?:from user code|Set TORCH|Potential framework code|The following call raised|To fix the error|Caused by|"
     r"User [Ss]tack|For C\+\+ stack trace|You can suppress|The error above|Explanation:|Hint:|Developer debug|consider using|"
-    r"For more |Suggested fixes|The following fixes|Note that|Command:|Output:|File \")"
+    r"For more |Suggested fixes|The following fixes|Available models|To load a specific model|The following files|Note that|Command:|Output:|File \")"
 )
+_LISTS = ("Failed to find a generated cpp file or so file", "No AOTInductor generate cpp file")
+"""Texts of AOTInductor's loader with lists of names below them."""
 _OTHER = re.compile(
     r"\s*(?:Traceback \(most recent call last\)|terminate called|what\(\):|Failed to \w+ .* in AOTInductor model|\[  \w|\[ (?:before|after)_launch|"
     r"inductor: (?:before|after)_launch|Error: |The above exception was|During handling of the above|Script done on|"
@@ -80,6 +82,7 @@ def read_message(
         further: which lines may belong to the text (any, for a Python exception or `what()`).
         raised: what the first line says, where it is `Exception raised from` itself.
     """
+    further = Further.ANY if text.startswith(_LISTS) else further
     message = Message([line], [text], raised)
     blanks: list[Line] = []
     now = log.after(line)

@@ -39,6 +39,7 @@ WORDS = (
     b"\nERROR:",
     b"\nCRITICAL:",
     b"\n[20",
+    b"\n> [20",
     b"\n[I",
     b"\n[V",
     b".py:",
@@ -109,9 +110,11 @@ class TorchLogs:
         if prefix is not None and ("%" not in prefix.style or prefix.module.startswith("torch")):
             if prefix.style == "unreadable":
                 log.unreadable(line.start, line.end, "TORCH_LOGS prefix")
-            else:
-                self._until_other(log, line, with_rank(prefix, line.rank))
-            return True
+                return True
+            self._until_other(log, line, with_rank(prefix, line.rank))
+            return (
+                prefix.style != "cpp"
+            )  # what C++ logs may be an error with a stack below it: `parse/error.py` claims it
         return self._glued(log, line)
 
     def finish(self, log: Log) -> None:
@@ -248,7 +251,8 @@ class TorchLogs:
                 break
             if begins_other(text) and not _INSIDE[prefix.artifact == "graph_breaks"].match(text):
                 break
-        log.claims.add(line.start, end, "torch_logs")
+        if prefix.style != "cpp":
+            log.claims.add(line.start, end, "torch_logs")
         self._close(log, *self._open)
         self._frontier = end
         _add(log, one)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.events import ErrorForm, ErrorText, PythonFrame
 from aoti_logs.parse.message import Further, call_of, cuda_error, finish, read_message
 from aoti_logs.parse.shape import fields, first
@@ -144,5 +145,6 @@ def _exception(log: Log, line: Line, text: str, lines: list[Line], frames: tuple
             cuda_error=cuda_error(message.text),
             rank=line.rank,
             python_frames=frames,
+            detail=read_aoti(message.text),
         )
     )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase, Told
 
 _RULES = {
+    FailureKind.KERNEL_IMAGE: "al216_kernel_image",
+    FailureKind.VERSIONS: "al217_version_mismatch",
     FailureKind.RECOMPILE_LIMIT: "al502_recompile_limit",
     FailureKind.CONSTRAINT: "al505_constraint",
     FailureKind.DATA_DEPENDENT: "al506_data_dependent",

@@ -98,4 +98,5 @@ def _with(lead: Finding, waiting: list[Finding]) -> Finding:
         )
         for f in waiting
     )
-    return replace(lead, consequences=(*lead.consequences, *links))
+    behind = sorted((*lead.consequences, *links), key=lambda k: k.place.line if k.place else 0)
+    return replace(lead, consequences=tuple(behind))

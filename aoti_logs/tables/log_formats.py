@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 24
 
 
-class Logs(dy.Schema):
+class LogFormats(dy.Schema):
     """One row a log with messages of torch's loggers (TORCH_LOGS, warnings, C++); what they are is in `log_summary`."""
 
     source = t.source()
@@ -52,7 +52,7 @@ class Logs(dy.Schema):
     processes = dy.List(dy.Int64(), nullable=False, description="Process ids; thread ids in torch 2.4.")
 
 
-SCHEMA = Logs
+SCHEMA = LogFormats
 
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
