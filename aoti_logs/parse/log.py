@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
-    collective,
     aoti_line,
     autotune,
+    collective,
     crash,
     device_exception,
     draft_export,
     error,
     failure_line,
-    memory_report,
     limit_line,
+    memory_report,
     note,
     printed_program,
     printer,

@@ -15,8 +15,8 @@ from aoti_logs.rules.index_finding import index_finding
 from aoti_logs.rules.log_notes import LogCase, note_findings
 from aoti_logs.rules.message_failures import message_findings, with_limits
 from aoti_logs.rules.other_failures import other_findings
-from aoti_logs.rules.silent_exit import exit_finding
 from aoti_logs.rules.shape_evidence import with_shape_evidence
+from aoti_logs.rules.silent_exit import exit_finding
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
