@@ -50,6 +50,10 @@ _DEFAULT = re.compile(DEFAULT.encode())
 _GLUED = re.compile(
     r"(?<![\\\"'`\w])(?:\[rank\d{1,7}\]:)?[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d{6} \d{1,20} \S{1,300}?\.py:\d{1,9}\]"
 )
+# Lines of torch's own messages that begin like something else: the title of a graph, the rules of a table, and, below
+# a graph break, the traceback that Python's formatter adds.
+_TITLES = r" ===== .+ =====\s*$|-{5,}[- ]*$|=+ most recent `torch\.compile` tracing attempt"
+_INSIDE = (re.compile(_TITLES), re.compile(_TITLES + r"|Traceback \(most recent call last\):|NoneType: None"))
 _LONGEST = 200_000  # lines of one message
 _LONGEST_HEAD = 4096
 _FOREIGN = 1 << 16  # bytes of other ranks that may stand between two lines of a message
@@ -250,7 +254,9 @@ class TorchLogs:
                 break
             now = log.line(end)
             text = now.text
-            if now.rank != line.rank or begins_other(text) or self._alone(log, now) is not None:
+            if now.rank != line.rank or self._alone(log, now) is not None:
+                break
+            if begins_other(text) and not _INSIDE[prefix.artifact == "graph_breaks"].match(text):
                 break
         if prefix.style != "cpp":
             log.claims.add(line.start, end, "torch_logs")
