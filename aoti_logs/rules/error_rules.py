@@ -12,6 +12,15 @@ NAMES: tuple[str, ...] = (
     "al303_sanitizer",
     "al302_rocm_fault",
     "al301_device_fault",
+    "al313_memory_report",
+    "al310_model_call",
+    "al311_faulthandler",
+    "al312_debugger",
+    "al314_signal_handler",
+    "al318_self_abort",
+    "al319_child_died",
+    "al315_terminate",
+    "al317_signal",
 )
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
-NAMES: tuple[str, ...] = ("al503_graph_break",)
+NAMES: tuple[str, ...] = (
+    "al503_graph_break",
+    "al311_faulthandler",
+    "al313_memory_report",
+    "al316_stack_alone",
+)
 """Modules of `rules/` that have `log_notes`."""
 
 
