@@ -32,6 +32,15 @@ NAMES: tuple[str, ...] = (
     "al214_api_call_failed",
     "al215_model_error",
     "al501_recompile",
+    "al313_memory_report",
+    "al310_model_call",
+    "al311_faulthandler",
+    "al312_debugger",
+    "al314_signal_handler",
+    "al318_self_abort",
+    "al319_child_died",
+    "al315_terminate",
+    "al317_signal",
 )
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 

@@ -27,6 +27,9 @@ NAMES: tuple[str, ...] = (
     "al501_recompile",
     "al512_sizes",
     "al511_guards",
+    "al311_faulthandler",
+    "al313_memory_report",
+    "al316_stack_alone",
 )
 """Modules of `rules/` that have `log_notes`."""
 
