@@ -17,6 +17,7 @@ from aoti_logs.parse import (
     draft_export,
     error,
     failure_line,
+    kernel_log,
     note,
     printer,
     sanitizer,
@@ -49,6 +50,7 @@ _WORDS = (
     *failure_line.WORDS,
     *draft_export.WORDS,
     *sanitizer.WORDS,
+    *kernel_log.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
 )
@@ -72,6 +74,7 @@ def read_log(source: Source) -> LogEvents:
         messages.read,
         note.read_note,
         sanitizer.read_sanitizer,
+        kernel_log.read_kernel_log,
         device_exception.read_device_exception,
         printer.read_dump,
         traceback.read_traceback,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
-NAMES: tuple[str, ...] = ("al322_watchdog_reports", "al503_graph_break")
+NAMES: tuple[str, ...] = ("al322_watchdog_reports", "al307_kernel_log", "al503_graph_break")
 """Modules of `rules/` that have `log_notes`."""
 
 
