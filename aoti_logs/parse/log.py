@@ -23,6 +23,7 @@ from aoti_logs.parse import (
     failure_line,
     limit_line,
     memory_report,
+    kernel_log,
     note,
     printed_program,
     printer,
@@ -69,6 +70,7 @@ _WORDS = (
     *printed_program.WORDS,
     *python_warning.WORDS,
     *sanitizer.WORDS,
+    *kernel_log.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
 )
@@ -105,6 +107,7 @@ def _read(log: Log, tallies: Tallies) -> None:
         limit_line.read_limit_line,
         note.read_note,
         sanitizer.read_sanitizer,
+        kernel_log.read_kernel_log,
         device_exception.read_device_exception,
         printer.read_dump,
         memory_report.read_memory_report,

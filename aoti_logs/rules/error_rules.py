@@ -14,6 +14,7 @@ NAMES: tuple[str, ...] = (
     "al301_device_fault",
     "al304_out_of_memory",
     "al306_cudagraph_output",
+    "al305_device_refused",
     "al320_collective_timeout",
     "al321_collective_error",
     "al402_nan_assert",

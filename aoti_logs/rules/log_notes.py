@@ -31,6 +31,7 @@ NAMES: tuple[str, ...] = (
     "al313_memory_report",
     "al316_stack_alone",
 )
+NAMES: tuple[str, ...] = ("al322_watchdog_reports", "al307_kernel_log", "al503_graph_break")
 """Modules of `rules/` that have `log_notes`."""
 
 
