@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import ErrorForm, ErrorText
+from aoti_logs.parse.python_frames import read_frames
 from aoti_logs.parse.stack import read_stack
-from aoti_logs.parse.traceback import read_frames
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import PythonFrame

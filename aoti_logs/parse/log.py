@@ -17,6 +17,7 @@ from aoti_logs.parse import (
     failure_line,
     note,
     printer,
+    pruned_choice,
     stack,
     torch_logs,
     traceback,
@@ -26,6 +27,7 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.nesting import inner_first
 from aoti_logs.parse.storm import read_storm
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ _WORDS = (
     *stack.WORDS,
     *failure_line.WORDS,
     *draft_export.WORDS,
+    *pruned_choice.WORDS,
 )
 
 
@@ -63,6 +66,7 @@ def read_log(source: Source) -> LogEvents:
         torch_logs.TorchLogs(log).read,
         note.read_note,
         printer.read_dump,
+        pruned_choice.read_pruned,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
@@ -83,7 +87,7 @@ def read_log(source: Source) -> LogEvents:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
-    assertions, errors = cpu_assertions(sorted(log.errors, key=lambda e: e.span.start))
+    assertions, errors = cpu_assertions(inner_first(log.errors))
     records, unparsed = log.rows()
     return LogEvents(
         records=records,

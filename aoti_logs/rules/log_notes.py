@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = ("al613_triton_dump", "al614_triton_resources")
 """Modules of `rules/` that have `log_notes`."""
 
 
