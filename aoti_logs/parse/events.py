@@ -203,6 +203,13 @@ class ErrorText:
     """Who sent its first line, where the log is wrapped."""
     detail: object | None = None
     """What the reader of its format took apart: a frozen dataclass of that reader's module."""
+    depth: int = 0
+    """In how many messages of other exceptions it is printed: the traceback of a worker process is 1."""
+    within: Span | None = None
+    """Where the exception stands in whose message, or group, it is printed."""
+    chained: str | None = None
+    """How it follows the exception printed before it: `cause` (raised from it) or `context` (raised while it was
+    handled); None where nothing says so."""
 
 
 @dataclass(frozen=True)
@@ -214,6 +221,10 @@ class PythonFrame:
     function: str
     code: str | None
     span: Span
+    repeated: int = 0
+    """`[Previous line repeated N more times]`."""
+    marked: str | None = None
+    """The part of `code` that was run, which Python 3.11 and later mark below it."""
 
 
 @dataclass(frozen=True)

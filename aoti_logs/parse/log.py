@@ -29,6 +29,7 @@ from aoti_logs.parse import (
     printer,
     python_warning,
     sanitizer,
+    pruned_choice,
     stack,
     torch_logs,
     traceback,
@@ -42,6 +43,7 @@ from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.printer_launches import borders, numbered
 from aoti_logs.parse.peel import PLAIN
 from aoti_logs.parse.senders import Senders
+from aoti_logs.parse.nesting import inner_first
 from aoti_logs.parse.storm import read_storm
 from aoti_logs.parse.unwrapped import Unwrapper
 from aoti_logs.parse.wrapping import wrapping_of
@@ -73,6 +75,7 @@ _WORDS = (
     *kernel_log.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
+    *pruned_choice.WORDS,
 )
 
 
@@ -111,6 +114,7 @@ def _read(log: Log, tallies: Tallies) -> None:
         device_exception.read_device_exception,
         printer.read_dump,
         memory_report.read_memory_report,
+        pruned_choice.read_pruned,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
@@ -148,6 +152,7 @@ def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
         stacks = [senders.stack(stack) for stack in stacks]
         messages = senders.told(messages)
     assertions, errors = cpu_assertions(raised)
+    assertions, errors = cpu_assertions(inner_first(log.errors))
     records, unparsed = log.rows()
     return LogEvents(
         records=records,

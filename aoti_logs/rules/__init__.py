@@ -81,6 +81,15 @@ _NAMES = (
     "al609_backward",
     "al610_unfinished",
     "al611_export_stopped",
+    "al612_triton_compilation",
+    "al613_triton_dump",
+    "al614_triton_resources",
+    "al615_subprocess",
+    "al616_size_stride",
+    "al617_runtime_assert",
+    "al618_operator",
+    "al619_kernel_image",
+    "al620_tool_usage",
 )
 
 

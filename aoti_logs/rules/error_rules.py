@@ -43,6 +43,7 @@ NAMES: tuple[str, ...] = (
     "al315_terminate",
     "al317_signal",
 )
+NAMES: tuple[str, ...] = ("al616_size_stride", "al617_runtime_assert", "al620_tool_usage", "al618_operator")
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 
 

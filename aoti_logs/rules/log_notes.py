@@ -32,6 +32,7 @@ NAMES: tuple[str, ...] = (
     "al316_stack_alone",
 )
 NAMES: tuple[str, ...] = ("al322_watchdog_reports", "al307_kernel_log", "al503_graph_break")
+NAMES: tuple[str, ...] = ("al613_triton_dump", "al614_triton_resources")
 """Modules of `rules/` that have `log_notes`."""
 
 
