@@ -277,6 +277,7 @@ class Dump:
     def is_tensor(self) -> bool:
         """True for a block with the summary of a tensor."""
         return self.format.startswith("cpp_v") or (self.format == "python" and self.numel is not None)
+
     sender: Sender | None = None
     """Who sent its first line, where the log is wrapped."""
 
