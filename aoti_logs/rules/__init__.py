@@ -57,6 +57,7 @@ _NAMES = (
     "al320_collective_timeout",
     "al321_collective_error",
     "al322_watchdog_reports",
+    "al323_child_failed",
     "al401_nan_in_dump",
     "al402_nan_assert",
     "al403_value_printer",
