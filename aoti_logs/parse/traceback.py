@@ -84,6 +84,37 @@ class Block:
 def is_header(text: str) -> bool:
     """Tell whether a line ends with the first line of a traceback; other words may stand before it."""
     return text.rstrip().endswith(HEADER) and "Exception Group Traceback" not in text
+def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Line]]:
+    """Read frames with their source lines and marks from this line on."""
+    frames: list[PythonFrame] = []
+    lines: list[Line] = []
+    now = line
+    while now is not None and len(frames) < _LONGEST:
+        frame = python_frame(log, now)
+        if frame is None:
+            break
+        lines.append(now)
+        start = now.start
+        indent = _indent(now.text)
+        code: str | None = None
+        now = log.after(now)
+        while (
+            now is not None and now.text.strip() and _indent(now.text) > indent and not _FRAME.match(now.text)
+        ):
+            if not _MARKS.match(now.text) and code is None:
+                code = now.text.strip()
+            lines.append(now)
+            now = log.after(now)
+        if now is not None and _REPEATED.match(now.text):
+            lines.append(now)
+            now = log.after(now)
+        span = log.span(start, lines[-1].end)
+        frames.append(PythonFrame(frame.file, frame.line, frame.function, code, span))
+    return frames, lines
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def read_traceback(log: Log, line: Line) -> bool:
