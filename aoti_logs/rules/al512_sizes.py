@@ -82,7 +82,8 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
 
 
 def _finding(told: _Told, rank: int | None, source: Source) -> Finding:
-    guards, ignored, constants = told.of("guard_added"), told.of("ignored_guard"), told.specialized
+    guards = [(line, said) for line, said in told.decided if said.is_checked]
+    ignored, constants = told.of("ignored_guard"), told.specialized
     parts = [several(len(told.symbols), "symbol"), several(len(guards), "guard")]
     title = f"tracing made {parts[0]} for sizes and added {parts[1]} on them"
     if constants:
@@ -109,6 +110,7 @@ def _finding(told: _Told, rank: int | None, source: Source) -> Finding:
         facts={
             "n_symbols": len(told.symbols),
             "n_guards_added": len(guards),
+            "n_guards_suppressed": len(told.of("guard_added")) - len(guards),
             "n_assumed": len(told.of("assumed")),
             "symbols": [_symbol(s) for s in told.symbols[:_KEPT]],
             "guards": [
