@@ -61,7 +61,8 @@ class _Told:
 
 
 def log_notes(case: LogCase) -> Iterator[Finding]:
-    """Yield one note for what each rank's messages say."""
+    """Yield one note for what each rank's messages say; beside a failure only what torch itself warns of."""
+    failed = any(f.role == "cause" for f in case.told)
     told: dict[int | None, _Told] = {}
 
     def of(rank: int | None) -> _Told:
@@ -77,7 +78,8 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
     for replacement in replacements_in(messages):
         of(replacement.message.rank).replaced.append(replacement)
     for rank, found in told.items():
-        if found.symbols or found.replaced or found.of("guard_added") or found.of("ignored_guard"):
+        told_of = found.symbols or found.replaced or found.of("guard_added")
+        if found.of("ignored_guard") or (told_of and not failed):
             yield _finding(found, rank, case.source)
 
 
