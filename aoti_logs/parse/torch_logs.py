@@ -54,6 +54,8 @@ _GLUED = re.compile(
 # a graph break, the traceback that Python's formatter adds.
 _TITLES = r" ===== .+ =====\s*$|-{5,}[- ]*$|=+ most recent `torch\.compile` tracing attempt"
 _INSIDE = (re.compile(_TITLES), re.compile(_TITLES + r"|Traceback \(most recent call last\):|NoneType: None"))
+_BLANK_BEHIND = ("bracket", "cpp")
+_ID_OR_TAG = frozenset(bytes([c]) for c in b"!_0123456789")
 _LONGEST = 200_000  # lines of one message
 _LONGEST_HEAD = 4096
 _FOREIGN = 1 << 16  # bytes of other ranks that may stand between two lines of a message
@@ -154,7 +156,9 @@ class TorchLogs:
                 break
             behind = at + length
             if data[behind : behind + 1] not in b" \r\n" or (
-                data[behind : behind + 2] == b" [" and _other_prefix(data, at, prefix)
+                data[behind : behind + 2] == b" ["
+                and data[behind + 2 : behind + 3] in _ID_OR_TAG
+                and _other_prefix(data, at, prefix)
             ):
                 break
         log.claims.add(first, at, "torch_logs")
@@ -236,6 +240,8 @@ class TorchLogs:
         own = raw if raw.startswith(prefix.text) else line.text
         one = _Open(prefix)
         now, text = line, own.removesuffix("\n").removesuffix("\r")[len(prefix.text) :]
+        if prefix.style in _BLANK_BEHIND:
+            text = text.removeprefix(" ")
         alone = prefix.style == "cpp" or not prefix.module.startswith("torch")
         while True:
             one.texts.append(text.encode())
@@ -247,6 +253,11 @@ class TorchLogs:
                 break
             now = log.line(end)
             text = now.text
+            # Since torch 2.1 every line of a message has the prefix in brackets.
+            again = _again(log, now, prefix) if prefix.style == "bracket" else None
+            if again is not None:
+                text = again.removeprefix(" ")
+                continue
             if now.rank != line.rank or self._alone(log, now) is not None:
                 break
             if begins_other(text) and not _INSIDE[prefix.artifact == "graph_breaks"].match(text):
@@ -274,7 +285,7 @@ def _add(log: Log, one: _Open) -> None:
     """Add what was read as one message, or as several where their beginnings tell them apart."""
     raw = b"\n".join(t[:-1] if t[-1:] == b"\n" else t for t in one.texts)
     rows = [r.removesuffix("\r") for r in raw.decode("utf-8", "replace").split("\n")]
-    if one.prefix.style in {"default", "bracket", "cpp"}:
+    if one.prefix.style == "default":
         rows = [r.removeprefix(" ") for r in rows]
     p, numbers = one.prefix, one.numbers
     starts = message_starts(rows)
@@ -301,6 +312,18 @@ def _other_prefix(data: bytes | mmap.mmap, at: int, prefix: bytes) -> bool:
     """Tell whether a line that begins with a prefix has a longer one."""
     found = _DEFAULT.match(data, at)
     return found is None or found[0] != prefix
+
+
+def _again(log: Log, line: Line, prefix: Prefix) -> str | None:
+    """Return what stands behind the same prefix on a line, None where it does not stand."""
+    raw = (
+        bytes(log.data[line.start : line.end])
+        .decode("utf-8", "replace")
+        .removesuffix("\n")
+        .removesuffix("\r")
+    )
+    whole = raw if raw.startswith(prefix.text) else line.text
+    return whole[len(prefix.text) :] if whole.startswith(prefix.text) else None
 
 
 def _rank_of(row: bytes) -> int | None:
