@@ -74,7 +74,9 @@ def test_graph_breaks_of_log_and_trace_are_equal(runs):
 def test_graphs_of_log_and_trace_are_equal(stage, runs):
     logged, traced, _ = runs
     columns = ["inputs", "annotations", "n_nodes"]
-    one, other = (r.graphs.filter(r.graphs["stage"] == stage).select(columns).to_dicts() for r in (logged, traced))
+    one, other = (
+        r.graphs.filter(r.graphs["stage"] == stage).select(columns).to_dicts() for r in (logged, traced)
+    )
     assert one == other
     assert one
 
@@ -84,4 +86,6 @@ def test_no_line_that_torch_logged_stays_free_text(runs):
     ((_, events),) = logged.logs()
     free = {line for row in events.unparsed for line in row.span.text.split("\n") if line.strip()}
     assert free <= {"step"}
-    assert {m.style for m in events.messages} == {{"": "default", "short": "short"}.get(form, form.replace("-8", ""))}
+    assert {m.style for m in events.messages} == {
+        {"": "default", "short": "short"}.get(form, form.replace("-8", ""))
+    }
