@@ -20,6 +20,7 @@ GRAMMARS = (
     "device_exception",
     "out_of_memory",
     "collective",
+    "kernel_log",
 )
 SAMPLES = [
     (name, rule, text)

@@ -57,6 +57,7 @@ _BACKTRACE = re.compile(
 _MPI = re.compile(
     r"(?:\[[\w.-]+:\d+\] )?(?P<text>Signal code: .*|Failing at address: .*|\*\*\* End of error message \*\*\*|Signal: .*)$"
 )
+_RUN = re.compile(r"(?P<name>\S{1,200})\s+(?:rc|exit|code|status|exit code)[=: ]\s?(?P<code>\d{1,3})\b")
 _TAIL = 6  # lines that may stand between a signal and its stack
 
 
@@ -190,6 +191,8 @@ def _add(log: Log, line: Line, text: str, death: Death, head: tuple[Line, ...] =
     lines = [*head, line]
     if death.printer in {"glog", "ucx", "assert", "mpi"}:
         death = _with_stack(log, lines, death)
+    if death.printer == "shell":
+        death = replace(death, run=_run(log, line, death.signal))
     span = log.claim("signal", lines)
     log.stacks += death.stacks
     log.errors.append(
@@ -199,6 +202,12 @@ def _add(log: Log, line: Line, text: str, death: Death, head: tuple[Line, ...] =
         )
     )  # fmt: skip
     return True
+
+
+def _run(log: Log, line: Line, signal: str | None) -> str | None:
+    below = log.after(line)
+    named = _RUN.match(below.text.strip()) if below is not None else None
+    return named["name"] if named is not None and by_code(int(named["code"])) == signal else None
 
 
 def _with_stack(log: Log, lines: list[Line], death: Death) -> Death:

@@ -55,6 +55,8 @@ class Death:
     n_extension_modules: int | None = None
     focus: str | None = None
     """cuda-gdb's focus: `kernel 0, grid 1, block (0,0,0), thread (0,0,0), device 0, ...`."""
+    run: str | None = None
+    """What the next line calls the run that ended with this signal's exit code, `serve rc=139`."""
     kernel: str | None = None
     """The GPU kernel that cuda-gdb names."""
 

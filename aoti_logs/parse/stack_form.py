@@ -42,7 +42,7 @@ _BEFORE = re.compile(
     r"\s*\((?:cuda-)?gdb\)\s+|\[\d{4}-\d\d-\d\d [\d:,.]+ [A-Z] \d+ \d+\] (?:\(\w+\) )?\S+\.cc:\d+: ?|\[[\w.-]+:\d+\] (?=\[ ?\d+\] )"
 )
 _HASH = re.compile(r"\s*#\d+\s")
-_CAPTURED = re.compile(r"\s*#\d+ .* from \S.*:\d+\s*$")
+_CAPTURED = re.compile(r"\s*#\d+ .* from (?:\S.*)?:\d+\s*$")
 _ADDRESS_IN = re.compile(r"\s*#\d+\s+0x[0-9a-fA-F]+ in ")
 _GDB_END = re.compile(r"\) (?:at|from) \S.*$")
 _GDB = re.compile(

@@ -64,10 +64,13 @@ class LineNumbers:
 
     def __init__(self, log: Log) -> None:
         self._data = log.data
+        self._log = log
         self._at, self._line = 0, 1
 
     def of(self, offset: int) -> int:
         """Return the line (from 1) of an offset that is not before the last one asked for."""
+        if self._log.unwrapped is not None:
+            return self._log.line_number(offset)
         if offset > self._at:
             self._line += bytes(self._data[self._at : offset]).count(b"\n")
             self._at = offset
@@ -172,6 +175,8 @@ class TorchLogs:
     def _gap(self, log: Log, at: int) -> None:
         """Close what cannot go on: text without a prefix, unless it is of other ranks, ends a message."""
         between = bytes(log.data[max(self._frontier, 0) : at]) if at - self._frontier <= _FOREIGN else b""
+        if log.stream(max(self._frontier - 1, 0)) is not log.stream(at):
+            between = b""  # another process
         ranks = {_rank_of(row) for row in between.split(b"\n") if row}
         if not between or None in ranks:
             self._close(log, *self._open)

@@ -238,7 +238,7 @@ def _links(run: _Run) -> list[Link]:
     if run.call is not None:
         call = run.call
         step = "launch" if run.waited and not call.loading else "reported by"
-        detail = ("it was being loaded, not run",) if call.loading else ()
+        detail: tuple[str, ...] = ("it was being loaded, not run",) if call.loading else ()
         detail += ("it was being autotuned",) if call.autotuning else ()
         text = f"{call.kernel}({', '.join(call.args)})"
         found.append(Link(step, text, call.span.place, details=detail))

@@ -14,6 +14,7 @@ NAMES: tuple[str, ...] = (
     "al301_device_fault",
     "al304_out_of_memory",
     "al306_cudagraph_output",
+    "al305_device_refused",
     "al320_collective_timeout",
     "al321_collective_error",
     "al402_nan_assert",
@@ -31,7 +32,20 @@ NAMES: tuple[str, ...] = (
     "al213_shim_exception",
     "al214_api_call_failed",
     "al215_model_error",
+    "al616_size_stride",
+    "al617_runtime_assert",
+    "al620_tool_usage",
     "al501_recompile",
+    "al313_memory_report",
+    "al310_model_call",
+    "al311_faulthandler",
+    "al312_debugger",
+    "al314_signal_handler",
+    "al318_self_abort",
+    "al319_child_died",
+    "al315_terminate",
+    "al317_signal",
+    "al618_operator",
 )
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 

@@ -27,6 +27,12 @@ NAMES: tuple[str, ...] = (
     "al501_recompile",
     "al512_sizes",
     "al511_guards",
+    "al311_faulthandler",
+    "al313_memory_report",
+    "al316_stack_alone",
+    "al307_kernel_log",
+    "al613_triton_dump",
+    "al614_triton_resources",
 )
 """Modules of `rules/` that have `log_notes`."""
 
