@@ -18,7 +18,11 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("Wrapper code written to:",),
     ("Kernel code written to:",),
     ("Header code written to:",),
-    ("Graph break in user code at ", "Graph break: ", "Graph break (user stack"),  # _dynamo/symbolic_convert.py, convert_frame.py
+    (
+        "Graph break in user code at ",
+        "Graph break: ",
+        "Graph break (user stack",
+    ),  # _dynamo/symbolic_convert.py, convert_frame.py
     ("Recompiling function ",),  # _dynamo/guards.py
     ("GUARDS:",),
     ("TREE_GUARD_MANAGER:",),

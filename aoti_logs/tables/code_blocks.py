@@ -25,7 +25,8 @@ class CodeBlocks(dy.Schema):
     source = t.source()
     line = dy.Int64(nullable=False, description="Line of the first one, from 1.")
     title = dy.String(
-        nullable=False, description="Title, `TRACED GRAPH`, `Output code`, `Output code written to`, `AFTER FUSION`."
+        nullable=False,
+        description="Title, `TRACED GRAPH`, `Output code`, `Output code written to`, `AFTER FUSION`.",
     )
     count = dy.Int64(nullable=False, description="Texts with this title.")
     n_lines = dy.Int64(nullable=False, description="Their lines, titles not counted.")

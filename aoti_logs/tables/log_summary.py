@@ -20,8 +20,12 @@ class LogSummary(dy.Schema):
 
     source = t.source()
     line = t.line()
-    tag = dy.String(nullable=True, description="Artifact as printed, `__output_code`; null for other messages.")
-    module = dy.String(nullable=True, description="Logger or file of messages without artifact; null for artifacts.")
+    tag = dy.String(
+        nullable=True, description="Artifact as printed, `__output_code`; null for other messages."
+    )
+    module = dy.String(
+        nullable=True, description="Logger or file of messages without artifact; null for artifacts."
+    )
     levels = dy.List(dy.String(), nullable=False, description="Levels that occur, in order.")
     n_messages = dy.Int64(nullable=False, description="Messages.")
     n_records = dy.Int64(
