@@ -164,7 +164,9 @@ def _because(nan: FirstNan, facts: dict[str, Any]) -> Iterator[str]:
             yield f"`{nan.tensor}` held no NaN before the launch"
     odd = [d for d in nan.others if d.has_nan is not False or d.has_inf is not False]
     if nan.others and not odd:
-        yield f"all {len(nan.others)} other tensors printed before the launch were finite"
+        one = len(nan.others) == 1
+        others = "the other tensor" if one else f"all {len(nan.others)} other tensors"
+        yield f"{others} printed before the launch {'was' if one else 'were'} finite"
     for dump in odd[:_SHOWN]:
         state = _state(dump)
         if state:
