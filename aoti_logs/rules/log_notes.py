@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 NAMES: tuple[str, ...] = (
     "al218_deprecation",
     "al219_device_information",
+    "al220_runtime_warnings",
     "al503_graph_break",
 )
 """Modules of `rules/` that have `log_notes`."""
