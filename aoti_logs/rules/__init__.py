@@ -36,6 +36,7 @@ _NAMES = (
     "al217_version_mismatch",
     "al218_deprecation",
     "al219_device_information",
+    "al220_runtime_warnings",
     "al301_device_fault",
     "al302_rocm_fault",
     "al303_sanitizer",
