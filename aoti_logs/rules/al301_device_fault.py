@@ -108,7 +108,8 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     suspect, sureness = _suspect(run)
     if suspect is not None:
         facts["suspect_kernel"] = suspect
-        title += f", perhaps in `{suspect}`" if sureness is Confidence.POSSIBLE else f", in `{suspect}`"
+        possible = sureness is Confidence.POSSIBLE
+        title += f"; `{suspect}` may have made it" if possible else f", in `{suspect}`"
     else:
         title += "; which kernel made it is not known"
     return ErrorTold(
