@@ -21,6 +21,10 @@ TIMEOUT = f"[Rank 0] Watchdog caught collective operation timeout: {WORK} ran fo
 RECENT = "[rank0]:[E1129 20:25:02.450489181 ProcessGroupNCCL.cpp:689] "
 OLD = "[E ProcessGroupNCCL.cpp:475] "
 STATUS = "[PG ID 0 PG GUID 0(default_pg) Rank 0]  failure detected by watchdog at work sequence id: 2 PG status: last enqueued work: 2, last completed work: 1"
+BEFORE = (
+    "[PG ID 1 PG GUID 1 Rank 1] Exception (either an error or timeout) detected by watchdog at work: 1, last enqueued NCCL work: 4, "
+    "last completed NCCL work: -1."
+)
 SIGNAL = (
     "[rank1]:[E1129 20:25:04.737253406 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID 0(default_pg) Rank 1] Received a dump signal due "
     "to a collective timeout from  rank 0 and we will try our best to dump the debug info. Last enqueued NCCL work: {}, last "
@@ -54,8 +58,7 @@ def test_states_of_all_releases_are_read():
     for text, failed, enqueued, completed in (
         (STATUS, 2, 2, 1),
         (
-            "[PG ID 1 PG GUID 1 Rank 1] Exception (either an error or timeout) detected by watchdog at work: 1, last enqueued NCCL "
-            "work: 4, last completed NCCL work: -1.",
+            BEFORE,
             1,
             4,
             -1,
