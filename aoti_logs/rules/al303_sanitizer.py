@@ -51,9 +51,28 @@ _WHAT = {
 }
 _TOOL = "compute_sanitizer"
 _MACHINERY = frozenset(
-    "<string> driver.py jit.py autotuner.py triton_heuristics.py benchmarking.py utils.py output_code.py runtime_wrappers.py "
-    "aot_autograd.py eval_frame.py module.py functional.py codecache.py compile_fx.py cudagraph_trees.py _package.py "
-    "convert_frame.py graph.py function.py".split()
+    [
+        "<string>",
+        "driver.py",
+        "jit.py",
+        "autotuner.py",
+        "triton_heuristics.py",
+        "benchmarking.py",
+        "utils.py",
+        "output_code.py",
+        "runtime_wrappers.py",
+        "aot_autograd.py",
+        "eval_frame.py",
+        "module.py",
+        "functional.py",
+        "codecache.py",
+        "compile_fx.py",
+        "cudagraph_trees.py",
+        "_package.py",
+        "convert_frame.py",
+        "graph.py",
+        "function.py",
+    ]
 )
 """Files of torch and triton between a program and its kernel: the tool prints names without folders."""
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from aoti_logs.rules.device_run import Blocking
     from aoti_logs.sources.source import Source
 
+NAN_FOUND = "NaN or Inf found"
+"""What `check_nan` of torch/_inductor/codegen/common.py asserts in a Triton kernel."""
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
 _BACKENDS = {
     AssertionForm.CUDA: "cuda",
@@ -64,10 +66,15 @@ def assert_finding(assertion: Assertion, events: LogEvents, source: Source) -> F
         f"{assertion.count:,} line{'s' * (assertion.count != 1)}, one condition",
     )
     consequences = consequences_of(events, assertion)
-    verdict = Verdict("AL309", title, sureness, because, (f"print {known.look}",) if known else ())
+    rule, kind = "AL309", _kind(assertion, known)
+    if assertion.message == NAN_FOUND:
+        rule, kind, sureness = "AL402", "nan_assert", Confidence.PROVEN
+        title = "a value inside of a Triton kernel is NaN or infinite"
+        because = ("TORCHINDUCTOR_RUNTIME_TRITON_NAN_ASSERTS checks every value that the kernel computes",)
+    verdict = Verdict(rule, title, sureness, because, (f"print {known.look}",) if known else ())
     return Finding(
-        rule="AL309",
-        kind=_kind(assertion, known),
+        rule=rule,
+        kind=kind,
         role="cause",
         severity="error",
         confidence=sureness,

@@ -48,7 +48,10 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
         known = told.get(end.group.rank)
         if known is None or (error.form is ErrorForm.TERMINATE and known[0].form is not ErrorForm.TERMINATE):
             told[end.group.rank] = (error, end, fault)
+    under = {(k.place.source, k.place.line) for f in case.told for k in f.consequences if k.place is not None}
     for rank, (error, end, fault) in sorted(told.items()):
+        if (error.span.source.name, error.span.line) in under:
+            continue  # it stands under its cause already
         yield _finding(case, rank, error, end, fault)
 
 

@@ -17,7 +17,33 @@ NAMES: tuple[str, ...] = (
     "al305_device_refused",
     "al320_collective_timeout",
     "al321_collective_error",
+    "al402_nan_assert",
+    "al403_value_printer",
+    "al206_small_size_refused",
+    "al201_input_mismatch",
+    "al202_input_count",
+    "al203_device_mismatch",
+    "al204_size_condition",
+    "al210_dlopen",
+    "al211_package",
+    "al212_constants",
+    "al216_kernel_image",
+    "al217_version_mismatch",
+    "al213_shim_exception",
+    "al214_api_call_failed",
+    "al215_model_error",
+    "al501_recompile",
+    "al313_memory_report",
+    "al310_model_call",
+    "al311_faulthandler",
+    "al312_debugger",
+    "al314_signal_handler",
+    "al318_self_abort",
+    "al319_child_died",
+    "al315_terminate",
+    "al317_signal",
 )
+NAMES: tuple[str, ...] = ("al616_size_stride", "al617_runtime_assert", "al620_tool_usage", "al618_operator")
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 
 
