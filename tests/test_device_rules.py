@@ -82,6 +82,32 @@ def test_windows_is_told_from_the_path(explain):
     assert (finding.facts["platform"], finding.facts["kernel_file"]) == ("windows", "IndexKernel.cu")
 
 
+DSA = """\
+RuntimeError: CUDA error: device-side assert triggered
+CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.
+For debugging consider passing CUDA_LAUNCH_BLOCKING=1
+Looking for device-side assertion failure information...
+1 CUDA device-side assertion failures were found on GPU #0!
+Assertion failure 0
+  GPU assertion failure message = 0 <= i && i < n
+  File containing assertion = /srv/demo/kernel.cu:25
+  Device function containing assertion = check
+  Thread ID that failed assertion = [3,0,0]
+  Block ID that failed assertion = [1,0,0]
+  File containing kernel launch = /srv/demo/kernel.cu:33
+  Function containing kernel launch = run
+  Name of kernel launched that led to failure = check_all
+  Device that launched kernel = 0
+  Stream kernel was launched on = 0
+"""
+
+
+def test_an_assertion_that_c10_collected_names_kernel_and_launch(explain):
+    (finding,) = explain(DSA)
+    assert (finding.rule, finding.confidence) == ("AL308", "proven")
+    assert (finding.facts["kernel"], finding.facts["launch_line"], finding.facts["thread"]) == ("check_all", 33, [3, 0, 0])
+
+
 def test_every_row_of_the_table_says_what_to_print():
     assert all(a.look and a.wrong and isinstance(a.condition, re.Pattern) for a in ASSERTS)
 

@@ -43,6 +43,7 @@ _NAMES = (
     "al305_device_refused",
     "al306_cudagraph_output",
     "al307_kernel_log",
+    "al308_dsa",
     "al309_device_assert",
     "al320_collective_timeout",
     "al321_collective_error",
