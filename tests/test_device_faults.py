@@ -84,6 +84,28 @@ def test_an_amd_gpu_tells_the_address_and_the_queue():
     assert queue is not None and (queue.status, queue.code) == ("HSA_STATUS_ERROR_EXCEPTION", "0x1016")
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (
+            ":0:rocdevice.cpp :2984: 3 us: [pid:1 tid:0x7] Callback: Queue 0x7f34 Aborting with error : "
+            "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory. code: 0x29",
+            "rocm_memory_fault",
+        ),
+        (
+            "Memory access fault by GPU node-1 (Agent handle: 0x55) on address (nil). Reason: Unknown.",
+            "rocm_memory_fault",
+        ),
+        ("Native API failed. Native API returns: 20 (UR_RESULT_ERROR_DEVICE_LOST)", "device_library_error"),
+        ("HIP out of memory. Tried to allocate 2.00 GiB.", "out_of_memory"),
+        ("HIP error: an illegal memory access was encountered", "cuda_illegal_memory_access"),
+    ],
+)
+def test_a_line_of_another_runtime_is_an_error_of_its_own(explain, line, kind):
+    finding = explain(f"step 0\n{line}\nstep 1\n")
+    assert (finding.kind, finding.role) == (kind, "cause")
+
+
 def test_without_waiting_no_kernel_is_named(explain):
     finding = explain(f"{LAUNCH}RuntimeError: Triton Error [CUDA]: {ILLEGAL}\n")
     assert (finding.rule, finding.kind, finding.confidence) == (

@@ -105,7 +105,11 @@ Assertion failure 0
 def test_an_assertion_that_c10_collected_names_kernel_and_launch(explain):
     (finding,) = explain(DSA)
     assert (finding.rule, finding.confidence) == ("AL308", "proven")
-    assert (finding.facts["kernel"], finding.facts["launch_line"], finding.facts["thread"]) == ("check_all", 33, [3, 0, 0])
+    assert (finding.facts["kernel"], finding.facts["launch_line"], finding.facts["thread"]) == (
+        "check_all",
+        33,
+        [3, 0, 0],
+    )
 
 
 def test_every_row_of_the_table_says_what_to_print():
