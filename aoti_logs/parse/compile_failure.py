@@ -57,13 +57,7 @@ _KINDS = {
 }
 """What the class of an exception says, where its text says nothing more precise."""
 _COMPILES = {"BackendCompilerFailed", "InductorError", "InternalTorchDynamoError", "SubprocException"}
-_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Resources|Failed)(?:: |$)")
-_GLUED = re.compile(r"^( *\)\))[A-Za-z_][\w.]*: .*$")
-_COMPILES = {"BackendCompilerFailed", "InductorError", "SubprocException"}
 _NO_CONFIGS = re.compile(r"(?:Failed to run autotuning code block: )?No valid triton configs\. ")
-_IMAGE = re.compile(
-    r"Triton Error \[\w+\]: (?:device kernel image is invalid|no kernel image is available|named symbol not found)"
-)
 _NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
 
@@ -196,9 +190,6 @@ def _triton(names: list[str], core: str) -> tuple[FailureKind, Detail | None] | 
     triton = read_triton(names, core)
     if triton is not None:
         return FailureKind.TRITON, triton
-    wrapped = any(name.rpartition(".")[2] in _COMPILES for name in names)
-    if wrapped and _IMAGE.match(core):
-        return FailureKind.KERNEL_IMAGE, None
     return None
 
 

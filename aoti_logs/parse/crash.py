@@ -16,7 +16,6 @@ from aoti_logs.parse.shape import fields, first
 from aoti_logs.parse.signals import NAMES, by_code, by_words, number_of
 from aoti_logs.parse.stack import read_stack
 from aoti_logs.parse.stack_form import bare, form_of
-from aoti_logs.parse.python_frames import read_frames
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,7 +42,6 @@ class FailureKind(StrEnum):
     """Triton, or what it calls (MLIR, LLVM, ptxas), refused a kernel."""
     RESOURCES = "triton_out_of_resources"
     """A kernel needs more shared memory (or registers, threads) than the device has."""
-    """The driver refused the binary of a kernel."""
     TRITON_DUMP = "triton_compile_failure_dump"
     """torch printed the source of a kernel that Triton refused; what Triton said is not there."""
     SUBPROCESS = "subprocess_exception"
@@ -246,7 +245,8 @@ Detail = (
     | Unsupported
     | ImageError
     | VersionMismatch
-    CompilerRun | Violations | Undecided | NodeCall | Lowered | Limit | Unsupported | TritonError | Resources
+    | TritonError
+    | Resources
 )
 
 

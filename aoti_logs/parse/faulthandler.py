@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.death import Death, PythonThread
 from aoti_logs.parse.events import ErrorForm, ErrorText
+from aoti_logs.parse.python_frames import read_frames
 from aoti_logs.parse.signals import by_words, number_of
 from aoti_logs.parse.stack import read_stack
-from aoti_logs.parse.traceback import read_frames
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import PythonFrame, Stack

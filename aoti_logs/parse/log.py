@@ -21,15 +21,15 @@ from aoti_logs.parse import (
     draft_export,
     error,
     failure_line,
+    kernel_log,
     limit_line,
     memory_report,
-    kernel_log,
     note,
     printed_program,
     printer,
+    pruned_choice,
     python_warning,
     sanitizer,
-    pruned_choice,
     stack,
     torch_logs,
     traceback,
@@ -40,10 +40,10 @@ from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
 from aoti_logs.parse.logged_error import logged_errors
-from aoti_logs.parse.printer_launches import borders, numbered
-from aoti_logs.parse.peel import PLAIN
-from aoti_logs.parse.senders import Senders
 from aoti_logs.parse.nesting import inner_first
+from aoti_logs.parse.peel import PLAIN
+from aoti_logs.parse.printer_launches import borders, numbered
+from aoti_logs.parse.senders import Senders
 from aoti_logs.parse.storm import read_storm
 from aoti_logs.parse.unwrapped import Unwrapper
 from aoti_logs.parse.wrapping import wrapping_of
@@ -145,26 +145,21 @@ def _read(log: Log, tallies: Tallies) -> None:
 def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
     device, stacks, dumps, messages = tallies.rows(log), log.stacks, log.dumps, log.messages
     log.errors.extend(logged_errors(messages))
-    raised = sorted(log.errors, key=lambda e: e.span.start)
+    raised = inner_first(log.errors)
     if wrapping is not None:
         senders = Senders(log.source, wrapping)
         device, raised, dumps = senders.told(device), senders.told(raised), senders.told(dumps)
         stacks = [senders.stack(stack) for stack in stacks]
         messages = senders.told(messages)
     assertions, errors = cpu_assertions(raised)
-    assertions, errors = cpu_assertions(inner_first(log.errors))
     records, unparsed = log.rows()
     return LogEvents(
         records=records,
         assertions=(*device, *assertions),
         errors=tuple(errors),
-        stacks=tuple(sorted(log.stacks, key=lambda s: s.span.start)),
-        dumps=numbered(log.dumps, borders(log.notes)),
-        messages=tuple(log.messages),
-        notes=tuple(log.notes),
         autotunings=tuple(log.autotunings),
         stacks=tuple(sorted(stacks, key=lambda s: s.span.start)),
-        dumps=tuple(sorted(dumps, key=lambda d: d.span.start)),
+        dumps=numbered(sorted(dumps, key=lambda d: d.span.start), borders(log.notes)),
         messages=tuple(sorted(messages, key=lambda m: m.span.start)),
         notes=tuple(sorted(log.notes, key=lambda n: n.span.start)),
         unparsed=unparsed,

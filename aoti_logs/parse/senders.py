@@ -51,7 +51,9 @@ class Senders:
         return [self._told(event) for event in events]
 
     def _told(self, event: Sent) -> Sent:
-        sender = self.of(getattr(event, "span", None) or event.first)  # type: ignore[union-attr]
+        span: Span | None = getattr(event, "span", None) or getattr(event, "first", None)
+        assert span is not None
+        sender = self.of(span)
         rank = getattr(event, "rank", None)
         changes: dict[str, object] = {"sender": sender}
         if hasattr(event, "rank"):

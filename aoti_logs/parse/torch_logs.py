@@ -153,8 +153,6 @@ class TorchLogs:
             one.ends.append(end)
             one.numbers.append(self._numbers.of(at))
             at = end
-            one.numbers.append(number if log.unwrapped is None else self._numbers.of(at))
-            at, number = end, number + 1
             if at >= limit or data[at : at + length] != prefix or len(one.texts) >= _LONGEST:
                 break
             behind = at + length

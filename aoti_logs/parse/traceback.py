@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.events import ErrorForm, ErrorText, PythonFrame
-from aoti_logs.parse.message import Further, call_of, cuda_error, finish, read_message
-from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, call_of, cuda_error, read_message
 from aoti_logs.parse.pruned_choice import follows_choice
 from aoti_logs.parse.python_frames import is_faulthandler_frame, is_frame, read_frames
@@ -227,23 +225,6 @@ def raised(
         message.lines += told.lines
         message.texts += [row.text for row in told.lines]
     call, file, number = call_of(said)
-    log.errors.append(
-        ErrorText(
-            form=ErrorForm.PYTHON,
-            message=said,
-            span=log.span(message.lines[0].start, message.lines[-1].end),
-            exception_type=kind,
-            raised_from=message.raised,
-            stack=message.stack,
-            call=call,
-            call_file=file,
-            call_line=number,
-            text=message.text,
-            cuda_error=cuda_error(message.text),
-            rank=line.rank,
-            python_frames=frames,
-            detail=read_aoti(message.text),
-        )
     every = [*lines, *message.lines]
     span = log.span(every[0].start, every[-1].end)
     inner.errors = [e if e.within is not None else replace(e, within=span) for e in inner.errors]
@@ -261,6 +242,7 @@ def raised(
         cuda_error=cuda_error(message.text),
         rank=line.rank,
         python_frames=frames,
+        detail=read_aoti(message.text),
         depth=depth,
     )
     stacks = [*inner.stacks, *([message.stack] if message.stack is not None else [])]

@@ -25,8 +25,8 @@ from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.collective import watchdog_end
 from aoti_logs.parse.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.index_facts import stack_facts
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.stack_facts import stack_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -33,6 +33,9 @@ NAMES: tuple[str, ...] = (
     "al213_shim_exception",
     "al214_api_call_failed",
     "al215_model_error",
+    "al616_size_stride",
+    "al617_runtime_assert",
+    "al620_tool_usage",
     "al501_recompile",
     "al313_memory_report",
     "al310_model_call",
@@ -43,8 +46,8 @@ NAMES: tuple[str, ...] = (
     "al319_child_died",
     "al315_terminate",
     "al317_signal",
+    "al618_operator",
 )
-NAMES: tuple[str, ...] = ("al616_size_stride", "al617_runtime_assert", "al620_tool_usage", "al618_operator")
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 
 

@@ -33,7 +33,6 @@ _RULES = {
     FailureKind.RESOURCES: "al614_triton_resources",
     FailureKind.TRITON_DUMP: "al613_triton_dump",
     FailureKind.SUBPROCESS: "al615_subprocess",
-    FailureKind.KERNEL_IMAGE: "al619_kernel_image",
 }
 _LONGEST = 8000  # characters of an exception's text that go into the facts
 _NOT_KNOWN = "nothing tells whether it was raised, or the function ran uncompiled"

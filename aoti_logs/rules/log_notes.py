@@ -30,9 +30,10 @@ NAMES: tuple[str, ...] = (
     "al311_faulthandler",
     "al313_memory_report",
     "al316_stack_alone",
+    "al307_kernel_log",
+    "al613_triton_dump",
+    "al614_triton_resources",
 )
-NAMES: tuple[str, ...] = ("al322_watchdog_reports", "al307_kernel_log", "al503_graph_break")
-NAMES: tuple[str, ...] = ("al613_triton_dump", "al614_triton_resources")
 """Modules of `rules/` that have `log_notes`."""
 
 
