@@ -44,6 +44,7 @@ _NAMES = (
     "al305_device_refused",
     "al306_cudagraph_output",
     "al307_kernel_log",
+    "al308_dsa",
     "al309_device_assert",
     "al310_model_call",
     "al311_faulthandler",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 NAMES: tuple[str, ...] = (
     "al303_sanitizer",
     "al302_rocm_fault",
+    "al308_dsa",
     "al301_device_fault",
     "al304_out_of_memory",
     "al306_cudagraph_output",
