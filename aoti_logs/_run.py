@@ -92,7 +92,8 @@ class Tables(Mapping[str, "pl.DataFrame"]):
             for name in missing:
                 if name not in given:
                     self[name]
-            self._built.update(workers.frames())
+            for name, made in workers.frames().items():
+                self._built[name] = tables.with_logs(name, made, self._run)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
@@ -221,6 +222,7 @@ class Run:
         """
         from aoti_logs.explain import Explanation
         from aoti_logs.rules.engine import explain_log
+        from aoti_logs.rules.ranks import by_rank
         from aoti_logs.rules.same_failure import joined
         from aoti_logs.rules.trace_engine import explain_trace
 
@@ -239,6 +241,7 @@ class Run:
             findings = [f for f in findings if f.rank in {rank, None}]
             if others:
                 problems = (*problems, f"{len(others)} findings of other ranks than {rank} are not shown")
+        findings = by_rank(findings)
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading))

@@ -7,7 +7,20 @@ import pytest
 from aoti_logs._grammar import grammar_folder
 from aoti_logs.parse.shape import fields, mask
 
-GRAMMARS = ("assertion", "frame", "traceback", "error", "printer", "torch_logs", "note")
+GRAMMARS = (
+    "assertion",
+    "frame",
+    "traceback",
+    "error",
+    "printer",
+    "torch_logs",
+    "note",
+    "sanitizer",
+    "device_fault",
+    "device_exception",
+    "out_of_memory",
+    "collective",
+)
 SAMPLES = [
     (name, rule, text)
     for name in GRAMMARS

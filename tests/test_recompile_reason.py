@@ -99,7 +99,10 @@ def test_a_list_has_a_reason_for_each_cached_compilation():
 
 def test_a_guard_without_comment_or_compile_id_is_one():
     assert read_recompile_reason("___check_obj_id(fn, 140439264606080)       ") == RecompileReason(
-        "___check_obj_id(fn, 140439264606080)       ", guard="___check_obj_id(fn, 140439264606080)"
+        "___check_obj_id(fn, 140439264606080)       ",
+        what="identity",
+        subject="fn",
+        guard="___check_obj_id(fn, 140439264606080)",
     )
     reason = read_recompile_reason("tensor 'L['args'][0]' size mismatch at index 1. expected 4, actual 8")
     assert (reason.cached_compile_id, reason.tensor, reason.index) == (None, "L['args'][0]", 1)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.aoti_facts import ImageError, VersionMismatch
+from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.compiler_error import compiler_run
 from aoti_logs.parse.constraint import read_violations
 from aoti_logs.parse.data_dependent import read_undecided
@@ -54,11 +56,8 @@ _KINDS = {
     **dict.fromkeys(_LIMITS, FailureKind.RECOMPILE_LIMIT),
 }
 """What the class of an exception says, where its text says nothing more precise."""
-_COMPILES = {"BackendCompilerFailed", "InductorError", "SubprocException"}
+_COMPILES = {"BackendCompilerFailed", "InductorError", "InternalTorchDynamoError", "SubprocException"}
 _NO_CONFIGS = re.compile(r"(?:Failed to run autotuning code block: )?No valid triton configs\. ")
-_IMAGE = re.compile(
-    r"Triton Error \[\w+\]: (?:device kernel image is invalid|no kernel image is available|named symbol not found)"
-)
 _NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
 
@@ -156,6 +155,12 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
     operator = _missing_kernel(last, core)
     if operator is not None:
         return FailureKind.UNSUPPORTED_OPERATOR, unsupported(core), operator
+    if not _COMPILES.isdisjoint(names):
+        told = read_aoti(core)
+        if isinstance(told, ImageError):
+            return FailureKind.KERNEL_IMAGE, told, None
+        if isinstance(told, VersionMismatch) and told.of_triton:
+            return FailureKind.VERSIONS, told, None
     for name in reversed(names):
         kind = _KINDS.get(name)
         if kind is FailureKind.CXX_ERROR:
@@ -185,9 +190,6 @@ def _triton(names: list[str], core: str) -> tuple[FailureKind, Detail | None] | 
     triton = read_triton(names, core)
     if triton is not None:
         return FailureKind.TRITON, triton
-    wrapped = any(name.rpartition(".")[2] in _COMPILES for name in names)
-    if wrapped and _IMAGE.match(core):
-        return FailureKind.KERNEL_IMAGE, None
     return None
 
 

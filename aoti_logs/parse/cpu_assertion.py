@@ -35,7 +35,7 @@ def _place(error: ErrorText) -> tuple[str, Place] | None:
 
 
 def cpu_assertions(errors: list[ErrorText]) -> tuple[list[Assertion], list[ErrorText]]:
-    """Return one assertion for each text and place, and the errors with theirs filled in.
+    """Return one assertion for each text, place and rank, and the errors with theirs filled in.
 
     A printing without a place belongs to the only place that printed the same text, if there is one.
     """
@@ -48,14 +48,14 @@ def cpu_assertions(errors: list[ErrorText]) -> tuple[list[Assertion], list[Error
     for message, place in found.values():
         if place[0] is not None:
             places.setdefault(message, set()).add(place[:2])
-    groups: dict[tuple[str, str | None, int | None], list[int]] = {}
+    groups: dict[tuple[str, str | None, int | None, int | None], list[int]] = {}
     for number, (message, place) in found.items():
         own_places = {place[:2]} if place[0] is not None else places.get(message, set())
         where = next(iter(own_places)) if len(own_places) == 1 else (None, None)
-        groups.setdefault((message, *where), []).append(number)
+        groups.setdefault((message, *where, errors[number].rank), []).append(number)
     rows: list[Assertion] = []
     errors = list(errors)
-    for (message, file, line), numbers in groups.items():
+    for (message, file, line, rank), numbers in groups.items():
         own = [errors[n] for n in numbers]
         function = next((p[2] for n in numbers if (p := found[n][1])[2] is not None), None)
         row = Assertion(
@@ -69,7 +69,7 @@ def cpu_assertions(errors: list[ErrorText]) -> tuple[list[Assertion], list[Error
             first=own[0].span,
             last=own[-1].span,
             spans=tuple(e.span for e in own),
-            rank=own[0].rank,
+            rank=rank,
         )
         rows.append(row)
         for number in numbers:

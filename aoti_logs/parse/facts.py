@@ -45,6 +45,8 @@ class Symbol:
     """Both limits as printed (`2`, `int_oo`); empty where none are."""
     compile: str | None = None
     """Readable id of the compile: without attempt, `aoti/0` for AOTInductor's first."""
+    unbacked: bool = False
+    """True for a value that is known only when the code runs."""
 
 
 @dataclass(frozen=True)

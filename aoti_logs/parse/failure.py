@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from aoti_logs.parse.aoti_facts import ImageError, VersionMismatch
+
 
 class FailureKind(StrEnum):
     """What kind of failure the text of an exception certainly is."""
@@ -36,12 +38,14 @@ class FailureKind(StrEnum):
     """Triton, or what it calls (MLIR, LLVM, ptxas), refused a kernel."""
     RESOURCES = "triton_out_of_resources"
     """A kernel needs more shared memory (or registers, threads) than the device has."""
-    KERNEL_IMAGE = "kernel_image_invalid"
-    """The driver refused the binary of a kernel."""
     TRITON_DUMP = "triton_compile_failure_dump"
     """torch printed the source of a kernel that Triton refused; what Triton said is not there."""
     SUBPROCESS = "subprocess_exception"
     """A worker process of the compile raised something that no other kind names."""
+    KERNEL_IMAGE = "kernel_image_invalid"
+    """The driver refused what was compiled."""
+    VERSIONS = "version_mismatch"
+    """Torch looked for a name that the installed Triton has not."""
     OTHER = "compile_failed"
 
 
@@ -232,7 +236,17 @@ class Unsupported:
 
 
 Detail = (
-    CompilerRun | Violations | Undecided | NodeCall | Lowered | Limit | Unsupported | TritonError | Resources
+    CompilerRun
+    | Violations
+    | Undecided
+    | NodeCall
+    | Lowered
+    | Limit
+    | Unsupported
+    | ImageError
+    | VersionMismatch
+    | TritonError
+    | Resources
 )
 
 

@@ -17,6 +17,7 @@ from aoti_logs.sources.source import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from aoti_logs.parse.autotune import Autotuning
     from aoti_logs.parse.events import Dump, ErrorText, LogLine, Note, Stack
     from aoti_logs.sources.source import Source
 
@@ -133,6 +134,7 @@ class Log:
         self.dumps: list[Dump] = []
         self.messages: list[LogLine] = []
         self.notes: list[Note] = []
+        self.autotunings: list[Autotuning] = []
 
     def span(self, start: int, end: int) -> Span:
         """Return a span of this source."""

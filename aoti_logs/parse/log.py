@@ -11,13 +11,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    aoti_line,
+    autotune,
+    collective,
     crash,
+    device_exception,
     draft_export,
     error,
     failure_line,
+    limit_line,
+    memory_report,
     note,
+    printed_program,
     printer,
     pruned_choice,
+    python_warning,
+    sanitizer,
     stack,
     torch_logs,
     traceback,
@@ -27,7 +36,9 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.nesting import inner_first
+from aoti_logs.parse.printer_launches import borders, numbered
 from aoti_logs.parse.storm import read_storm
 
 if TYPE_CHECKING:
@@ -43,10 +54,19 @@ _WORDS = (
     *traceback.WORDS,
     *error.WORDS,
     *crash.WORDS,
+    *memory_report.WORDS,
     *stack.WORDS,
     *failure_line.WORDS,
+    *limit_line.WORDS,
     *draft_export.WORDS,
     *pruned_choice.WORDS,
+    *aoti_line.WORDS,
+    *autotune.WORDS,
+    *printed_program.WORDS,
+    *python_warning.WORDS,
+    *sanitizer.WORDS,
+    *collective.WORDS,
+    *device_exception.WORDS,
 )
 
 
@@ -62,11 +82,18 @@ def read_log(source: Source) -> LogEvents:
     log = Log(source)
     tallies = Tallies()
     read_storm(log, tallies)
+    messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
-        torch_logs.TorchLogs(log).read,
+        collective.read_collective,
+        aoti_line.read_shim,
+        messages.read,
+        limit_line.read_limit_line,
         note.read_note,
+        sanitizer.read_sanitizer,
+        device_exception.read_device_exception,
         printer.read_dump,
         pruned_choice.read_pruned,
+        memory_report.read_memory_report,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
@@ -74,9 +101,13 @@ def read_log(source: Source) -> LogEvents:
         traceback.read_exception,
         failure_line.read_failure_line,
         draft_export.read_draft_report,
+        aoti_line.read_host,
+        autotune.read_autotune,
         _read_stack_alone,
+        printed_program.read_printed_program,
+        python_warning.read_python_warning,
     )
-    announcer = Announcer(log.data, _WORDS)
+    announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
     while (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
@@ -87,6 +118,8 @@ def read_log(source: Source) -> LogEvents:
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
+    messages.finish(log)
+    log.errors.extend(logged_errors(log.messages))
     assertions, errors = cpu_assertions(inner_first(log.errors))
     records, unparsed = log.rows()
     return LogEvents(
@@ -94,9 +127,10 @@ def read_log(source: Source) -> LogEvents:
         assertions=(*tallies.rows(log), *assertions),
         errors=tuple(errors),
         stacks=tuple(sorted(log.stacks, key=lambda s: s.span.start)),
-        dumps=tuple(log.dumps),
+        dumps=numbered(log.dumps, borders(log.notes)),
         messages=tuple(log.messages),
         notes=tuple(log.notes),
+        autotunings=tuple(log.autotunings),
         unparsed=unparsed,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.device_errors import error_name
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.parse.stack import is_announced, raised_from, read_stack
 
@@ -16,15 +17,22 @@ if TYPE_CHECKING:
 
 _HINT = re.compile(
     r"\s*(?:Search for `|(?:CUDA|HIP|XPU) kernel errors might be|For debugging consider passing|"
-    r"Compile with `TORCH_USE|Device-side assert(?:ion)? tracking|For more detailed error information|"
+    r"Compile with `TORCH_USE|Device-side assert(?:ion)?s? (?:tracking|were|disabled)|For more detailed error information|"
+    r"GPU device may be out of range|Looking for device-side assertion|\d+ CUDA device-side assertion failures|"
+    r"But at least \d+ assertion failures|Adjust `C10_CUDA_DSA|Assertion failure \d+$|  (?:GPU assertion failure message|"
+    r"File containing (?:assertion|kernel launch)|Device function containing|Thread ID that|Block ID that|"
+    r"Function containing kernel|Name of kernel launched|Device that launched|Stream kernel was|Backtrace of kernel|"
+    r"CPU launch site info)|"
     r"Error in op: |This error most often comes from|Use torch\.library\.opcheck|See https://|Expect the tensor to be)"
 )
 # Known further lines of a Python exception's message after a blank line.
 _MORE = re.compile(
     r"\s*(?:from user code|Set TORCH|Potential framework code|The following call raised|To fix the error|Caused by|"
     r"User [Ss]tack|For C\+\+ stack trace|You can suppress|The error above|Explanation:|Hint:|Developer debug|consider using|"
-    r"For more |Suggested fixes|The following fixes|Note that|Command:|Output:|File \"|-- Process \d+ terminated |Repro command: )"
+    r"For more |Suggested fixes|The following fixes|Available models|To load a specific model|The following files|Note that|Command:|Output:|File \"|-- Process \d+ terminated |Repro command: )"
 )
+_LISTS = ("Failed to find a generated cpp file or so file", "No AOTInductor generate cpp file")
+"""Texts of AOTInductor's loader with lists of names below them."""
 _OTHER = re.compile(
     r"\s*(?:(?:Original )?Traceback \(most recent call last\)|\"\"\"$|'''$|Exception ignored (?:in|on|while)\b|Exception in thread |Process \S+:$|terminate called|what\(\):|Failed to \w+ .* in AOTInductor model|\[  \w|\[ (?:before|after)_launch|"
     r"inductor: (?:before|after)_launch|Error: |The above exception was|During handling of the above|Script done on|"
@@ -33,26 +41,7 @@ _OTHER = re.compile(
 _LONGEST = 400  # lines of one message
 _LONGEST_COMPILE = 20_000  # with the output of a compiler in it
 
-_CUDA = {
-    "device-side assert triggered": "cudaErrorAssert",
-    "an illegal memory access was encountered": "cudaErrorIllegalAddress",
-    "misaligned address": "cudaErrorMisalignedAddress",
-    "unspecified launch failure": "cudaErrorLaunchFailure",
-    "an illegal instruction was encountered": "cudaErrorIllegalInstruction",
-    "out of memory": "cudaErrorMemoryAllocation",
-    "invalid device function": "cudaErrorInvalidDeviceFunction",
-    "no kernel image is available": "cudaErrorNoKernelImageForDevice",
-    "invalid argument": "cudaErrorInvalidValue",
-    "too many resources requested for launch": "cudaErrorLaunchOutOfResources",
-    "the launch timed out and was terminated": "cudaErrorLaunchTimeout",
-    "initialization error": "cudaErrorInitializationError",
-    "hardware stack error": "cudaErrorHardwareStackError",
-    "invalid program counter": "cudaErrorInvalidPc",
-    "operation not supported on global/shared address space": "cudaErrorInvalidAddressSpace",
-    "device kernel image is invalid": "cudaErrorInvalidKernelImage",
-}
 _CUDA_WORDS = re.compile(r"\b(?:CUDA|HIP|Triton Error|AOTInductor model)\b")
-_CUDA_NAME = re.compile(r"\b((?:cuda|hip)Error[A-Z]\w*)")
 
 
 @dataclass
@@ -64,6 +53,8 @@ class Message:
     raised: RaisedFrom | None = None
     stack: Stack | None = None
     unread: list[Line] = field(default_factory=list)
+    outer: list[Stack] = field(default_factory=list)
+    """Stacks of the exceptions that the first one became on its way."""
 
     @property
     def text(self) -> str:
@@ -91,6 +82,7 @@ def read_message(
         further: which lines may belong to the text (any, for a Python exception or `what()`).
         raised: what the first line says, where it is `Exception raised from` itself.
     """
+    further = Further.ANY if text.startswith(_LISTS) else further
     message = Message([line], [text], raised)
     blanks: list[Line] = []
     now = log.after(line)
@@ -124,14 +116,32 @@ def read_message(
         message.lines.extend(own)
         blanks = []
         if message.stack is not None:
-            after = log.after(message.lines[-1])
-            if after is not None and not after.text.strip():
-                message.lines.append(after)
+            _read_outer(log, message)
             break
         now = log.after(message.lines[-1])
     if blanks and message.stack is None and hinted:
         message.lines.append(blanks[0])
     return message
+
+
+def _read_outer(log: Log, message: Message) -> None:
+    """Take the blank line below a stack, and the stacks of exceptions that this one became: `what()` has them all."""
+    while True:
+        blank = log.after(message.lines[-1])
+        if blank is None or blank.text.strip():
+            return
+        message.lines.append(blank)
+        head = log.after(blank)
+        if head is None or raised_from(log, head) is None:
+            return
+        first = log.after(head)
+        found = read_stack(log, first) if first is not None else None
+        if found is None:
+            return
+        stack, own, unread = found
+        message.outer.append(stack)
+        message.unread += unread
+        message.lines += [head, *own]
 
 
 def _continues(text: str, further: Further, *, after_blank: bool) -> bool:
@@ -151,17 +161,14 @@ def finish(log: Log, kind: str, message: Message) -> None:
         log.unreadable(line.start, line.end, "stack frame")
     log.claim(kind, message.lines)
     if message.stack is not None:
-        log.stacks.append(message.stack)
+        log.stacks += [message.stack, *message.outer]
 
 
 def cuda_error(text: str) -> str | None:
     """Return the name of the CUDA error that a text speaks of, or None."""
     if not _CUDA_WORDS.search(text):
         return None
-    named = _CUDA_NAME.search(text)
-    if named is not None:
-        return named[1]
-    return next((name for words, name in _CUDA.items() if words in text), None)
+    return error_name(text)
 
 
 def call_of(text: str) -> tuple[str | None, str | None, int | None]:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aoti_logs.parse.guard_kind import GuardKind, guard_kind
 from aoti_logs.parse.guard_line import Guard, read_guard
 from aoti_logs.parse.shape import Fields, fields, first
 from aoti_logs.parse.stack_text import StackLine, frames_of_stack
 from aoti_logs.records.envelope import decode_json
 
 _STACK = "\nUser stack trace:\n"
-_LONGEST = 4096  # characters of Python text that is tried as an expression
+_OF_TENSOR = {"size", "stride", "storage_offset", "dtype", "device", "requires_grad", "tensor"}
 # terminal of grammars/recompile_reason.lark: what it is about
 _ABOUT = {
     "TYPE_OF": "type", "DEVICE_INDEX": "device_index", "KEY": "key", "ATTRIBUTE": "attribute",
@@ -32,11 +33,13 @@ class RecompileReason:
         tensor: Dynamo source of the tensor that does not fit, without `L[...]` from torch 2.9 on.
         what: what differs. Of a tensor `size`, `stride`, `dtype`, `rank`, `requires_grad`, `dispatch_key_set`,
             `device_index`, `type`; else `key`, `attribute`, `global_state`, `aliasing`, `deallocated`, `backend`,
-            `dimension_marking`, `unexpected`; None for a guard and for a text of another form.
+            `dimension_marking`, `unexpected`; of a guard what `parse.guard_kind` tells (`int_equality`, `length`, ...);
+            None for a text of another form.
         index: dimension of a size or stride.
         expected: what was compiled for, as printed.
         actual: what came, as printed.
-        subject: what a text is about that is not about a tensor: the key, the attribute, the names of the state.
+        subject: what a text is about that is not about a tensor: the key, the attribute, the names of the state, the
+            Dynamo source that a guard tests.
         guard: the guard that failed, Python text.
         code: the user's line of code that the guard comes from.
         user_file: its file; torch cuts off the first characters.
@@ -103,10 +106,16 @@ def read_recompile_reason(text: str) -> RecompileReason:
     guard = read_guard(found["GUARD"][0])
     if more or not _is_guard(guard, found["GUARD"][0]):
         return RecompileReason(said, cached, user_stack=frames)
+    kind = guard_kind(guard.expression) or GuardKind()
+    of_tensor = kind.what in _OF_TENSOR
     return RecompileReason(
         said,
         cached,
-        what="global_state" if guard.expression.startswith("___check_global_state(") else None,
+        tensor=kind.subject if of_tensor else None,
+        what=kind.what,
+        index=kind.index,
+        expected=kind.value,
+        subject=None if of_tensor else kind.subject,
         guard=guard.expression,
         code=guard.code,
         user_file=guard.file,
@@ -140,9 +149,6 @@ def _mismatch(said: str, cached: str | None, found: Fields) -> RecompileReason:
 
 def _is_guard(guard: Guard, text: str) -> bool:
     """Tell a guard, which is Python, from what torch says in words."""
-    import ast
-    import warnings
-
     if not guard.parsed:
         return False
     if (
@@ -152,11 +158,4 @@ def _is_guard(guard: Guard, text: str) -> bool:
         or guard.type is not None
     ):
         return True
-    if "  # " in text:
-        return True
-    try:
-        with warnings.catch_warnings(action="ignore"):  # an odd escape in a string is no concern of ours
-            ast.parse(guard.expression[:_LONGEST], mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return "  # " in text or guard_kind(guard.expression) is not None

@@ -13,6 +13,8 @@ from aoti_logs.parse.text import limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from lark import Token, Tree
+
     from aoti_logs.parse.events import LogLine
     from aoti_logs.sources.source import Place, Source
 
@@ -33,6 +35,7 @@ class SymbolLine:
     user_frame: str | None
     duck: bool
     range: tuple[str, ...] = ()
+    unbacked: bool = False
 
 
 def symbol_from_envelope(
@@ -69,6 +72,7 @@ def symbol_from_envelope(
             user_frame=_innermost(record.get("user_stack"), strings or {}),
             duck=False,
             range=(found[1], found[2]) if found else (),
+            unbacked=unbacked,
         ),
         place,
         source,
@@ -100,24 +104,25 @@ def symbols_in_messages(messages: Iterable[LogLine]) -> list[Symbol]:
     """Read the `create_symbol` lines of TORCH_LOGS=dynamic, "duck sized" ones included."""
     symbols = []
     for message in messages:
-        if "create_" not in message.text:
-            continue
-        for index, text in _candidates(message.text):
-            line = read_symbol_line(text)
-            if line is not None and message.lines:
-                source = message.span.source
-                number = message.lines[min(index, len(message.lines) - 1)]
-                own = message.compile_id
-                compile_ = None if own is None else own.partition("_")[0]
-                symbols.append(_symbol(line, source.place(number), source, own, compile_))
+        source = message.span.source
+        own = message.compile_id
+        compile_ = None if own is None else own.partition("_")[0]
+        symbols += [
+            _symbol(line, source.place(number), source, own, compile_)
+            for number, line in symbol_lines(message)
+        ]
     return symbols
 
 
-def _candidates(text: str) -> Iterator[tuple[int, str]]:
+def symbol_lines(message: LogLine) -> Iterator[tuple[int, SymbolLine]]:
+    """Yield the symbols that a message announces, each with its line in the log."""
+    if "create_" not in message.text:
+        return
     # Messages with equal prefixes are joined by the log reader, so a line may start one anywhere.
-    for index, line in enumerate(text.split("\n")):
-        if line.startswith(_STARTS):
-            yield index, line
+    for index, text in enumerate(message.text.split("\n")):
+        line = read_symbol_line(text) if text.startswith(_STARTS) else None
+        if line is not None and message.lines:
+            yield message.lines[min(index, len(message.lines) - 1)], line
 
 
 def read_symbol_line(text: str) -> SymbolLine | None:
@@ -147,7 +152,16 @@ def read_symbol_line(text: str) -> SymbolLine | None:
             case "ORIGIN" | "BARE_ORIGIN" | "DUCK_ORIGIN":
                 origin = str(child)
     lower, upper = (limit(text) for text in limits) if limits else (None, None)
-    return SymbolLine(symbol, origin, hint, lower, upper, frame, tree.data == "duck", limits)
+    unbacked = tree.data == "unbacked"
+    if unbacked:
+        origin = next((text for part in tree.find_data("other_location") if (text := _marked(part))), "")
+    return SymbolLine(symbol, origin, hint, lower, upper, frame, tree.data == "duck", limits, unbacked)
+
+
+def _marked(location: Tree[Token]) -> str:
+    """Return the size that was marked as unbacked: it stands where other symbols have a location."""
+    text = "".join(str(token) for token in location.children).strip()
+    return text if input_of(text) is not None else ""
 
 
 def _symbol(
@@ -170,6 +184,7 @@ def _symbol(
         duck=line.duck,
         range=line.range,
         compile=compile_,
+        unbacked=line.unbacked,
     )
 
 

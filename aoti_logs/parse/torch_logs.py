@@ -1,21 +1,34 @@
-"""Messages of TORCH_LOGS: lines with one prefix are one message, its prefix taken off.
+"""Messages of torch's loggers: lines with one prefix are one message, its prefix taken off.
 
-Format: `grammars/torch_logs.lark`. In the short form only a message's first line has a prefix; it
-goes on until something else begins.
+Format: `grammars/torch_logs.lark`. With the default prefix every line of a message has it, and lines of other
+processes may stand between two of them. In all other styles only a message's first line has a prefix; it goes on
+until something else begins.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import LogLine
+from aoti_logs.parse.log_format import log_format
+from aoti_logs.parse.log_prefix import (
+    DEFAULT,
+    GROUPS,
+    Prefix,
+    default_prefix,
+    of_groups,
+    other_prefix,
+    with_rank,
+)
 from aoti_logs.parse.message import begins_other
-from aoti_logs.parse.shape import fields, first
+from aoti_logs.parse.torch_logs_heads import message_starts
 
 if TYPE_CHECKING:
+    import mmap
+
     from aoti_logs.parse.lines import Line, Log
-    from aoti_logs.parse.shape import Fields
 
 WORDS = (
     *(b"\n%c%c" % (level, month) for level in b"VIWECF" for month in b"01"),
@@ -27,21 +40,19 @@ WORDS = (
     b"\nCRITICAL:",
     b"\n[20",
     b"\n> [20",
+    b"\n[I",
+    b"\n[V",
+    b".py:",
 )
 
-_LEAD = rb"(?:> )?(?:\[rank\d{1,7}\]:? ?)?"
-_RANK = re.compile(rb"(?:> )?(?:\[rank(\d{1,7})\]:? ?)?")
-_DEFAULT = re.compile(
-    _LEAD
-    + rb"[VIWECF]\d{4} \d\d:\d\d:\d\d\.\d{1,9} +\d{1,20} [^\n]{1,1000}?:\d{1,9}\](?: \[!?[\d/]{1,40}(?:_\d{1,9})?\])?(?: \[__\w{1,100}\])?"
+_DEFAULT = re.compile(DEFAULT.encode())
+# Behind other output on the same line; what quotes a line of a log puts a quote or a backslash before it.
+_GLUED = re.compile(
+    r"(?<![\\\"'`\w])(?:\[rank\d{1,7}\]:)?[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d{6} \d{1,20} \S{1,300}?\.py:\d{1,9}\]"
 )
-_SHORT = re.compile(_LEAD + rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[A-Za-z_][\w.]{0,300}:")
-_OLD = re.compile(
-    _LEAD
-    + rb"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{1,6}\] (?:\[[\d/_]{1,40}\] )?[A-Za-z_][\w.]{0,300}: \[[A-Z]{4,8}\]"
-)
-_LEVELS = {"V": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "C": "CRITICAL", "F": "FATAL"}
 _LONGEST = 200_000  # lines of one message
+_LONGEST_HEAD = 4096
+_FOREIGN = 1 << 16  # bytes of other ranks that may stand between two lines of a message
 
 
 class LineNumbers:
@@ -59,145 +70,242 @@ class LineNumbers:
         return self._line
 
 
+@dataclass
+class _Open:
+    """A message that may go on: its lines without prefix, where each begins and ends, and its number."""
+
+    prefix: Prefix
+    texts: list[bytes] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+
 class TorchLogs:
-    """Reads the messages of one log."""
+    """Reads the messages of one log; `finish` gives the last ones."""
 
     def __init__(self, log: Log) -> None:
         self._numbers = LineNumbers(log)
+        self._format = log_format(log.data)
+        self._open: dict[tuple[int | None, int], _Open] = {}
+        self._frontier = -1
+        self.words = self._format.words if self._format else ()
+        """What announces lines of a format of the user's own."""
 
     def read(self, log: Log, line: Line) -> bool:
-        """Claim the message that begins on this line."""
-        head = bytes(log.data[line.start : min(line.end, line.start + 4096)])
-        for start, pattern in (("default", _DEFAULT), ("short", _SHORT), ("old", _OLD)):
-            found = pattern.match(head)
-            if found is None:
-                continue
-            text = found[0].decode("utf-8", "replace")
-            rank = _RANK.match(head)
-            read = fields("torch_logs", start, text[rank.end() :] if rank else text)
-            if read is None:
+        """Claim the messages that begin on this line and right behind it."""
+        at = self._runs(log, line)
+        if at is not None:
+            return True
+        text = line.text[:_LONGEST_HEAD]
+        prefix = default_prefix(text)
+        if prefix is not None:  # with something before it that a launcher wrote
+            self._wrapped(log, line, prefix)
+            return True
+        prefix = self._alone(log, line)
+        if prefix is not None and ("%" not in prefix.style or prefix.module.startswith("torch")):
+            if prefix.style == "unreadable":
                 log.unreadable(line.start, line.end, "TORCH_LOGS prefix")
                 return True
-            if start == "default":
-                line = _glued_above(log, line, found[0])
-            self._message(log, line, found[0], start, read)
-            return True
-        return False
+            self._until_other(log, line, with_rank(prefix, line.rank))
+            return (
+                prefix.style != "cpp"
+            )  # what C++ logs may be an error with a stack below it: `parse/error.py` claims it
+        return self._glued(log, line)
 
-    def _message(self, log: Log, line: Line, prefix: bytes, start: str, found: Fields) -> None:
-        if start == "short":
-            text, lines, spans = _until_other(log, line, prefix)
+    def finish(self, log: Log) -> None:
+        """Close all messages and put them in the order in which they begin."""
+        self._close(log, *self._open)
+        log.messages.sort(key=lambda m: m.span.start)
+
+    def _runs(self, log: Log, line: Line) -> int | None:
+        """Read lines with the default prefix at their very beginning, as long as they follow each other."""
+        data, at = log.data, line.start
+        found = _DEFAULT.match(data, at)
+        if found is None:
+            return None
+        glued = _glued_above(log, line, found[0]) if self._frontier != at else None
+        if glued is not None:
+            self._run(log, glued, found, found[0], glued + len(found[0]))
+        while found is not None and log.claims.skip(at) == at:
+            at = self._run(log, at, found, found[0], found.end())
+            found = _DEFAULT.match(data, at) if at < log.size else None
+        return at
+
+    def _run(self, log: Log, at: int, found: re.Match[bytes], prefix: bytes, behind: int) -> int:
+        """Add the lines from `at` that have the same prefix to their message; return where they end."""
+        data, size, length = log.data, log.size, len(prefix)
+        limit = log.claims.next_start(at, size)
+        first = at
+        one = self._message(log, at, found, prefix)
+        while True:
+            end = data.find(b"\n", behind)
+            end = min(size if end < 0 else end + 1, limit)
+            one.texts.append(data[behind:end])
+            one.starts.append(at)
+            one.ends.append(end)
+            one.numbers.append(self._numbers.of(at))
+            at = end
+            if at >= limit or data[at : at + length] != prefix or len(one.texts) >= _LONGEST:
+                break
+            behind = at + length
+            if data[behind : behind + 1] not in b" \r\n" or (
+                data[behind : behind + 2] == b" [" and _other_prefix(data, at, prefix)
+            ):
+                break
+        log.claims.add(first, at, "torch_logs")
+        self._frontier = at
+        return at
+
+    def _message(self, log: Log, at: int, found: re.Match[bytes] | Prefix, text: bytes) -> _Open:
+        """Return the open message that a line goes on with, or a new one."""
+        if not isinstance(found, Prefix):
+            rank, process = found["rank"], found["process"]
+            key = (None if rank is None else int(rank), int(process[:18]))
         else:
-            text, lines, spans = _same_prefix(log, line, prefix)
-        number = self._numbers.of(line.start)
-        numbers: range | tuple[int, ...] = range(number, number + len(lines))
-        if len(spans) > 1:
-            numbers = tuple(self._numbers_of(log, number, line.start, lines))
-        for begin, end in spans:
-            log.claims.add(begin, end, "torch_logs")
-        rank = _RANK.match(prefix)
-        log.messages.append(
-            LogLine(
-                level=_LEVELS.get(first(found, "LEVEL") or "", first(found, "LEVEL_NAME") or ""),
-                time=_time(found),
-                process=int((first(found, "PID") or "0")[:18]),
-                module=first(found, "FILE") or (first(found, "LOGGER") or "").partition(".__")[0],
-                module_line=int((first(found, "LINE") or "0")[:9]),
-                compile_id=first(found, "TRACE"),
-                artifact=_artifact(found),
-                rank=int(rank[1]) if rank and rank[1] else line.rank,
-                text=text,
-                lines=numbers,
-                span=log.span(line.start, spans[-1][1]),
-            )
+            key = (found.rank, found.process)
+        if at != self._frontier and self._open:
+            self._gap(log, at)
+        one = self._open.get(key)
+        if one is not None and one.prefix.text.encode() == text and len(one.texts) < _LONGEST:
+            return one
+        if one is not None:
+            self._close(log, key)
+        if not isinstance(found, Prefix):
+            parts = (g if g is None else g.decode("utf-8", "replace") for g in found.group(*GROUPS))
+            found = of_groups(text.decode("utf-8", "replace"), tuple(parts))
+        one = self._open[key] = _Open(found)
+        return one
+
+    def _gap(self, log: Log, at: int) -> None:
+        """Close what cannot go on: text without a prefix, unless it is of other ranks, ends a message."""
+        between = bytes(log.data[max(self._frontier, 0) : at]) if at - self._frontier <= _FOREIGN else b""
+        ranks = {_rank_of(row) for row in between.split(b"\n") if row}
+        if not between or None in ranks:
+            self._close(log, *self._open)
+        else:
+            self._close(log, *(key for key in self._open if key[0] in ranks))
+
+    def _wrapped(self, log: Log, line: Line, prefix: Prefix) -> None:
+        """Add lines that have something of a launcher before the default prefix."""
+        now: Line | None = line
+        while now is not None:
+            plain = with_rank(prefix, now.rank)
+            one = self._message(log, now.start, plain, prefix.text.encode())
+            one.texts.append(now.text[len(prefix.text) :].encode())
+            one.starts.append(now.start)
+            one.ends.append(now.end)
+            one.numbers.append(self._numbers.of(now.start))
+            log.claims.add(now.start, now.end, "torch_logs")
+            self._frontier = now.end
+            if (
+                now.end >= log.size
+                or log.claims.skip(now.end) != now.end
+                or _DEFAULT.match(log.data, now.end)
+            ):
+                return
+            now = log.line(now.end)
+            following = default_prefix(now.text[:_LONGEST_HEAD])
+            if following is None:
+                return
+            prefix = following
+
+    def _close(self, log: Log, *keys: tuple[int | None, int]) -> None:
+        for key in keys:
+            _add(log, self._open.pop(key))
+
+    def _alone(self, log: Log, line: Line) -> Prefix | None:
+        """Read a prefix of another style, which stands once a message."""
+        raw = bytes(log.data[line.start : min(line.end, line.start + _LONGEST_HEAD)]).decode(
+            "utf-8", "replace"
         )
+        for text in (raw, line.text[:_LONGEST_HEAD]):
+            prefix = self._format.prefix(text) if self._format else None
+            prefix = prefix or other_prefix(text)
+            if prefix is not None:
+                return prefix
+        return None
 
-    def _numbers_of(self, log: Log, number: int, at: int, lines: list[int]) -> list[int]:
-        out: list[int] = []
-        for start in lines:
-            number += bytes(log.data[at:start]).count(b"\n")
-            at = start
-            out.append(number)
-        return out
+    def _until_other(self, log: Log, line: Line, prefix: Prefix) -> None:
+        """Add a message of which only the first line has a prefix: up to the next one, or to another event."""
+        raw = bytes(log.data[line.start : line.end]).decode("utf-8", "replace")
+        own = raw if raw.startswith(prefix.text) else line.text
+        one = _Open(prefix)
+        now, text = line, own.removesuffix("\n").removesuffix("\r")[len(prefix.text) :]
+        alone = prefix.style == "cpp" or not prefix.module.startswith("torch")
+        while True:
+            one.texts.append(text.encode())
+            one.starts.append(now.start)
+            one.ends.append(now.end)
+            one.numbers.append(self._numbers.of(now.start))
+            end = now.end
+            if alone or end >= log.size or log.claims.skip(end) != end or len(one.texts) >= _LONGEST:
+                break
+            now = log.line(end)
+            text = now.text
+            if now.rank != line.rank or begins_other(text) or self._alone(log, now) is not None:
+                break
+        if prefix.style != "cpp":
+            log.claims.add(line.start, end, "torch_logs")
+        self._close(log, *self._open)
+        self._frontier = end
+        _add(log, one)
+
+    def _glued(self, log: Log, line: Line) -> bool:
+        """Claim a message of one line that stands behind other output."""
+        found = _GLUED.search(line.text[:_LONGEST_HEAD])
+        if found is None:
+            return False
+        at = bytes(log.data[line.start : line.end]).find(found[0].encode())
+        whole = _DEFAULT.match(log.data, line.start + at) if at > 0 else None
+        if whole is None:
+            return False
+        self._run(log, line.start + at, whole, whole[0], whole.end())
+        return True
 
 
-def _glued_above(log: Log, line: Line, prefix: bytes) -> Line:
+def _add(log: Log, one: _Open) -> None:
+    """Add what was read as one message, or as several where their beginnings tell them apart."""
+    raw = b"\n".join(t[:-1] if t[-1:] == b"\n" else t for t in one.texts)
+    rows = [r.removesuffix("\r") for r in raw.decode("utf-8", "replace").split("\n")]
+    if one.prefix.style in {"default", "bracket", "cpp"}:
+        rows = [r.removeprefix(" ") for r in rows]
+    p, numbers = one.prefix, one.numbers
+    starts = message_starts(rows)
+    for first, last in zip(starts, [*starts[1:], len(rows)], strict=True):
+        own = numbers[first:last]
+        message = LogLine(
+            level=p.level,
+            time=p.time,
+            process=p.process,
+            module=p.module,
+            module_line=p.module_line,
+            compile_id=p.compile_id,
+            artifact=p.artifact,
+            rank=p.rank,
+            text="\n".join(rows[first:last]),
+            lines=range(own[0], own[0] + len(own)) if own[-1] - own[0] + 1 == len(own) else tuple(own),
+            span=log.span(one.starts[first], one.ends[last - 1]),
+            style=p.style,
+        )
+        log.messages.append(message)
+
+
+def _other_prefix(data: bytes | mmap.mmap, at: int, prefix: bytes) -> bool:
+    """Tell whether a line that begins with a prefix has a longer one."""
+    found = _DEFAULT.match(data, at)
+    return found is None or found[0] != prefix
+
+
+def _rank_of(row: bytes) -> int | None:
+    found = re.match(rb"\[(?:rank|default)(\d{1,7})\]", row)
+    return int(found[1]) if found else None
+
+
+def _glued_above(log: Log, line: Line, prefix: bytes) -> int | None:
     """Return where the message begins behind other output on the line above (a test's name), if it does."""
     above = log.before(line)
     if above is None or above.end != line.start:
-        return line
-    at = bytes(log.data[above.start : min(above.end, above.start + 4096)]).find(b" " + prefix)
-    return line if at < 0 else log.line(above.start + at + 1)
-
-
-def _time(found: Fields) -> str:
-    if "DATE" in found:
-        return f"{found['DATE'][0]} {found['TIME'][0]}"
-    return first(found, "WHEN") or ""
-
-
-def _artifact(found: Fields) -> str | None:
-    if "ARTIFACT" in found:
-        return found["ARTIFACT"][0]
-    return (first(found, "LOGGER") or "").partition(".__")[2] or None
-
-
-def _same_prefix(log: Log, line: Line, prefix: bytes) -> tuple[str, list[int], list[list[int]]]:
-    """Join the lines that begin with the same bytes; lines of other ranks may stand between them."""
-    data, parts = log.data, []
-    starts: list[int] = []
-    spans: list[list[int]] = []
-    at, end = line.start, line.end
-    while len(starts) < _LONGEST:
-        parts.append(bytes(data[at + len(prefix) : end]).removesuffix(b"\n").removesuffix(b"\r"))
-        starts.append(at)
-        if spans and spans[-1][1] == at:
-            spans[-1][1] = end
-        else:
-            spans.append([at, end])
-        following = end
-        if data[following : following + len(prefix)] != prefix:
-            other = _own_line(log, following, prefix)
-            if other is None:
-                break
-            following = other
-        if log.claims.skip(following) != following:
-            break
-        found = data.find(b"\n", following)
-        at, end = following, log.size if found < 0 else found + 1
-        end = min(end, log.claims.next_start(at, end))
-    text = b"\n".join(p.removeprefix(b" ") for p in parts).decode("utf-8", "replace")
-    return text, starts, spans
-
-
-def _own_line(log: Log, at: int, prefix: bytes) -> int | None:
-    """Return where the same prefix stands again behind a few lines of other ranks."""
-    if not prefix.startswith(b"[rank"):
         return None
-    data = log.data
-    for _ in range(64):
-        if data[at : at + 5] != b"[rank":
-            return None
-        if data[at : at + len(prefix)] == prefix:
-            return at
-        found = data.find(b"\n", at)
-        if found < 0:
-            return None
-        at = found + 1
-    return None
-
-
-def _until_other(log: Log, line: Line, prefix: bytes) -> tuple[str, list[int], list[list[int]]]:
-    """Join the lines of a short-form message: up to the next one, or to another event."""
-    own = bytes(log.data[line.start + len(prefix) : line.end]).removesuffix(b"\n").removesuffix(b"\r")
-    parts = [own.decode("utf-8", "replace")]
-    starts = [line.start]
-    end = line.end
-    while len(starts) < _LONGEST and end < log.size and log.claims.skip(end) == end:
-        now = log.line(end)
-        if now.rank is not None or begins_other(now.text):
-            break
-        parts.append(now.text)
-        starts.append(now.start)
-        end = now.end
-    return "\n".join(parts), starts, [[line.start, end]]
+    at = bytes(log.data[above.start : min(above.end, above.start + _LONGEST_HEAD)]).find(b" " + prefix)
+    return None if at < 0 else above.start + at + 1

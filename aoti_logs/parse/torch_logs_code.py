@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.printed_text import GRAPH, printed_texts
+from aoti_logs.parse.whole_messages import whole_messages
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from aoti_logs.parse.events import LogLine
+    from aoti_logs.parse.printed_text import PrintedText
 
-# torch/_inductor/graph.py, codecache.py, compile_fx.py: the text below one of these is code.
-_CODE_HEADINGS = ("Output code:", "Output wrapper code:", "Output kernel code:")
-# torch/_dynamo/utils.py `lazy_format_graph_code`: TRACED GRAPH, a title, a path and the graph.
-_GRAPH_HEADING = "TRACED GRAPH"
-_HEADINGS = (*_CODE_HEADINGS, _GRAPH_HEADING)
-_AFTER = ("Output code written to:", "Wrapper code written to:", "Kernel code written to:")
 _TITLE = re.compile(r"\s*===== (.+?) =====\s*")
+_CACHED = " (from cache)"
 _WRAPPER = re.compile(r"\bAOTInductorModel(?:Container)?\w*::run_impl\(|\binductor_entry_impl\(")
 _PYTHON = re.compile(r"^(?:# AOT ID: |from ctypes import |async_compile = |import torch\b|def call\()", re.M)
+_TRITON = re.compile(r"^@triton(?:\.\w+)*\.jit\b|^@triton_heuristics\.", re.M)
 _KERNEL = re.compile(r'^\s*extern "C"|^#include |\bat::vec::', re.M)
 _GRAPH = re.compile(r"^\s*def forward\(", re.M)
 
@@ -34,38 +33,27 @@ def code_in_messages(messages: Iterable[LogLine], host: Source) -> tuple[Source,
     """
     found: list[Source] = []
     seen: dict[str, int] = {}
-    for message in messages:
-        text = message.text
-        if _GRAPH_HEADING not in text and "Output " not in text:
-            continue
-        lines = text.split("\n")
-        for start, end in _pieces(lines):
-            child = _child(message, lines, start, end, host, seen)
+    for text in printed_texts(whole_messages(messages)):
+        if text.path is None and not text.title.endswith(" FUSION"):
+            child = _child(text, host, seen)
             if child is not None:
                 found.append(child)
     return tuple(found)
 
 
-def _pieces(lines: list[str]) -> list[tuple[int, int]]:
-    """Return where each text starts, at its heading, and ends."""
-    marks = [i for i, line in enumerate(lines) if line.startswith((*_HEADINGS, *_AFTER))]
-    ends = [*marks[1:], len(lines)]
-    return [(i, end) for i, end in zip(marks, ends, strict=False) if lines[i].startswith(_HEADINGS)]
-
-
-def _child(
-    message: LogLine, lines: list[str], start: int, end: int, host: Source, seen: dict[str, int]
-) -> Source | None:
-    body, numbers = lines[start + 1 : end], list(message.lines[start + 1 : end])
+def _child(text: PrintedText, host: Source, seen: dict[str, int]) -> Source | None:
+    message = text.message
+    body = message.text.split("\n")[text.first + 1 : text.end]
+    numbers = list(message.lines[text.first + 1 : text.end])
     if not body or not numbers:
         return None
     label = (message.artifact or "").strip("_") or "output_code"
-    if lines[start].startswith(_GRAPH_HEADING):
+    if text.title == GRAPH or text.title.endswith(_CACHED):
         kind: Kind | None = Kind.GRAPH if any(_GRAPH.match(line) for line in body) else None
         title = next((t for line in body[:2] if (t := _TITLE.fullmatch(line))), None)
-        label = title[1] if title else label
+        label = title[1] if title else text.title if text.title != GRAPH else label
     else:
-        kind = _kind("\n".join(body))
+        kind = _kind("\n".join(body), alone=text.title.endswith(" Kernel"))
     if kind is None:
         return None
     name = f"{host.name}#{label}" + (f"[{message.compile_id}]" if message.compile_id else "")
@@ -87,8 +75,10 @@ def _reader(text: str) -> Callable[[], bytes]:
     return lambda: text.encode("utf-8", "replace")
 
 
-def _kind(code: str) -> Kind | None:
-    """Tell the language of generated code by what only it contains."""
+def _kind(code: str, *, alone: bool) -> Kind | None:
+    """Tell the language of generated code by what only it contains; `alone` for a kernel without wrapper."""
+    if alone and _TRITON.search(code):
+        return Kind.TRITON_KERNEL
     if _PYTHON.search(code):
         return Kind.OUTPUT_CODE
     if _WRAPPER.search(code):

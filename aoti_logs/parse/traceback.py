@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, call_of, cuda_error, read_message
 from aoti_logs.parse.pruned_choice import follows_choice
@@ -242,8 +243,9 @@ def raised(
         rank=line.rank,
         python_frames=frames,
         depth=depth,
+        detail=read_aoti(message.text),
     )
-    stacks = [*inner.stacks, *([message.stack] if message.stack is not None else [])]
+    stacks = [*inner.stacks, *([message.stack] if message.stack is not None else []), *message.outer]
     return Block([*inner.errors, error], every, stacks, [*inner.unread, *message.unread])
 
 

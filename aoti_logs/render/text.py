@@ -17,6 +17,9 @@ _LONGEST = 400
 _FOLLOWING = 6
 _NOTES = 8
 _CALL = 130
+FOLLOWS = "follows from it"
+STEPS = {"again": "told again", "follows": FOLLOWS, "after": "printed after it"}
+"""How later errors stand to the cause; `after` says that nothing tells whether they follow."""
 
 
 def _cut(text: str) -> str:
@@ -132,16 +135,20 @@ def _reasons(verdict: Verdict, names: ShortNames, inset: str) -> Iterator[str]:
 
 
 def _consequences(finding: Finding, names: ShortNames) -> Iterator[str]:
-    texts = []
-    for link in finding.consequences:
-        again = f", {link.details[0]}" if link.details else ""
-        place = f"{names.name(link.place.source)}:{link.place.line}" if link.place else ""
-        text = link.text if len(link.text) <= _CALL else link.text[:_CALL] + " ..."
-        texts.append(f"{_cut(text)} ({clean(place)}{again})")
-    for number, text in enumerate(texts[:_FOLLOWING]):
-        yield f"{'  follows from it: ' if number == 0 else '                   '}{text}"
-    if len(texts) > _FOLLOWING:
-        yield f"                   and {len(texts) - _FOLLOWING} more"
+    for words in STEPS.values():
+        texts = [_following(k, names) for k in finding.consequences if STEPS.get(k.step, FOLLOWS) == words]
+        head = f"  {words}: "
+        for number, text in enumerate(texts[:_FOLLOWING]):
+            yield f"{head if number == 0 else ' ' * len(head)}{text}"
+        if len(texts) > _FOLLOWING:
+            yield f"{' ' * len(head)}and {len(texts) - _FOLLOWING} more"
+
+
+def _following(link: Link, names: ShortNames) -> str:
+    again = f", {link.details[0]}" if link.details else ""
+    place = f"{names.name(link.place.source)}:{link.place.line}" if link.place else ""
+    text = link.text if len(link.text) <= _CALL else link.text[:_CALL] + " ..."
+    return f"{_cut(text)} ({clean(place)}{again})"
 
 
 def confidence_line(finding: Finding) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.explain import Confidence
 from aoti_logs.render.names import ShortNames
 from aoti_logs.render.safe import clean
-from aoti_logs.render.text import confidence_line
+from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,9 +158,10 @@ class FindingHtml:
         for link in finding.consequences[:_FOLLOWING]:
             more = f", {safe(link.details[0])}" if link.details else ""
             where = place_html(link.place, self.lookup, self.names.name)
-            yield "follows from it", f"{self._text(link.text)} ({where}{more})"
+            words = STEPS.get(link.step, FOLLOWS)
+            yield words, f"{self._text(link.text)} ({where}{more})"
         if len(finding.consequences) > _FOLLOWING:
-            yield "follows from it", f"and {len(finding.consequences) - _FOLLOWING:,} more"
+            yield "and", f"{len(finding.consequences) - _FOLLOWING:,} more"
         for missing in finding.missing:
             how = f"; to have it: {missing.how_to_record}" if missing.how_to_record != "-" else ""
             yield "missing", self._within(missing.what + how)

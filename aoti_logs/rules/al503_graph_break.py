@@ -3,7 +3,7 @@
 ## What it says
 At each place listed, Dynamo met something that it cannot put into a graph, ended the graph before it, ran that
 line as plain Python, and began another graph behind it (or skipped the function). One note lists all breaks of
-a trace with compile id, file, line and reason.
+a trace, or of one rank in a log, with compile id, file, line and reason.
 
 ## Why it matters
 The result is right. Each break costs an optimization across it, a transition into Python, and often the
@@ -13,8 +13,9 @@ fusion that one compiled for. With `fullgraph=True` it would be an error.
 `print("step")` in the middle of a forward.
 
 ## Evidence it needs
-`dynamo_graph_break_reason` in a trace (torch 2.5 and later). Torch 2.4 only has `restart_reasons` in the
-metrics: reasons without a place.
+`dynamo_graph_break_reason` in a trace (torch 2.5 and later), or TORCH_LOGS=graph_breaks in a log (all versions).
+Traces of torch 2.4 only have `restart_reasons` in the metrics: reasons without a place. Where a trace is at hand,
+what a log says of the same breaks is not said again.
 
 ## What to do
 Move the line out of the compiled function, or see the hint that torch gives. `fullgraph=True` finds the next
@@ -28,19 +29,23 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.graph_break import read_graph_break, read_restart_reason
+from aoti_logs.parse.logged_graph_breaks import graph_breaks_in
 from aoti_logs.parse.payload_text import line_place, row_of
 from aoti_logs.parse.trace_outcomes import metric
+from aoti_logs.parse.whole_messages import line_of, readable_id
 from aoti_logs.rules.al602_dynamo_unsupported import USELESS
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import several
+from aoti_logs.sources.source import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from aoti_logs.parse.graph_break import GraphBreak
     from aoti_logs.parse.trace_outcomes import Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.rules.log_notes import LogCase
     from aoti_logs.sources.source import Place
 
 _SHOWN = 12
@@ -91,6 +96,38 @@ def graph_breaks(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[F
     sure = Confidence.PROVEN
     if not breaks and "chromium_event" not in trace.counts():
         breaks, sure = list(_of_restarts(found)), Confidence.LIKELY
+    return _note(breaks, sure, rank, trace.source.name)
+
+
+def log_notes(case: LogCase) -> list[Finding]:
+    """Return one note for the graph breaks of each rank that the messages of a log tell."""
+    traced = {b for b in map(_same, _traced(case.evidence.traces)) if b is not None}
+    ranks: dict[int | None, list[_Break]] = {}
+    for message, found in graph_breaks_in(case.events.messages):
+        if _same(found) in traced:
+            continue
+        row = row_of(message.text, f"{found.file}:{found.line}") if found.file else None
+        place = message.span.source.place(line_of(message, row or 0))
+        rank = message.rank if message.rank is not None else case.source.rank
+        ranks.setdefault(rank, []).append(_Break(readable_id(message), found, place, message.span.start))
+    return [
+        f for rank, breaks in ranks.items() for f in _note(breaks, Confidence.PROVEN, rank, case.source.name)
+    ]
+
+
+def _traced(traces: Iterable[TraceIndex]) -> Iterator[GraphBreak]:
+    for trace in traces:
+        if trace.source.role is Role.SUBJECT:  # what is only consulted is not explained
+            for record in trace.find("artifact:dynamo_graph_break_reason"):
+                yield read_graph_break(record.text)
+
+
+def _same(found: GraphBreak) -> tuple[object, ...] | None:
+    """Return what a log and a trace say alike of one graph break."""
+    return (found.file, found.line, found.reason) if found.file and found.reason else None
+
+
+def _note(breaks: list[_Break], sure: Confidence, rank: int | None, log: str) -> list[Finding]:
     if not breaks:
         return []
     breaks.sort(key=lambda b: b.number)
@@ -116,7 +153,7 @@ def graph_breaks(trace: TraceIndex, found: Outcomes, rank: int | None) -> list[F
                 "graph_breaks": [b.facts() for b in breaks],
             },
             rank=rank,
-            log=trace.source.name,
+            log=log,
             chain=tuple(_links(list(places.values()))),
             verdicts=(Verdict("AL503", title, sure, fixes=tuple(hints)[:_HINTS]),),
             doubt=None

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from aoti_logs.rules.log_notes import LogCase
 
 _DOUBT = "torch writes this before the exception is raised; the program may have caught it"
-_OF_COMPILES = ("AL601", "AL603", "AL612", "AL614", "AL615", "AL619")
+_OF_COMPILES = ("AL601", "AL603", "AL612", "AL614", "AL615", "AL216")
 _SHOWN = 3
 
 

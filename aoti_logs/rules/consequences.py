@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.events import AssertionForm, ErrorForm, ErrorText
+from aoti_logs.rules.relation import is_secondary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -40,6 +41,8 @@ def follows(error: ErrorText, assertion: Assertion) -> bool:
     if error.form in {ErrorForm.TERMINATE, ErrorForm.SIGNAL}:
         return True
     text = error.message
+    if error.exception_type and is_secondary(error):
+        return True
     if assertion.form is AssertionForm.CPU:
         # CPU errors do not stick: another call of another model may fail for reasons of its own.
         return assertion.message in text
@@ -57,7 +60,7 @@ class Causes:
 
     def __init__(self, assertions: Sequence[Assertion], handed: Collection[int] = ()) -> None:
         self._handed = handed
-        self._same = {(a.message, a.file, a.line) for a in assertions}
+        self._same = {(a.message, a.file, a.line, a.rank) for a in assertions}
         # What is printed first explains all that the others do, but for a text that must recur.
         self._first: dict[tuple[bool, int | None], Assertion] = {}
         for assertion in sorted(assertions, key=lambda a: a.first.start):
@@ -70,7 +73,7 @@ class Causes:
         """Tell whether an error follows from one of them."""
         if error.assertion is not None:
             own = error.assertion
-            return (own.message, own.file, own.line) in self._same
+            return (own.message, own.file, own.line, own.rank) in self._same
         if error.span.start in self._handed:
             return True
         if any(follows(error, a) for a in self._first.values()):
@@ -79,7 +82,7 @@ class Causes:
 
 
 def _same(one: Assertion, other: Assertion) -> bool:
-    return one.message == other.message and (one.file, one.line) == (other.file, other.line)
+    return (one.message, one.file, one.line, one.rank) == (other.message, other.file, other.line, other.rank)
 
 
 def returned(events: LogEvents) -> dict[int, tuple[str, str | None, int | None]]:
@@ -120,10 +123,12 @@ def consequences_of(events: LogEvents, assertion: Assertion) -> tuple[Link, ...]
             groups.setdefault(_text(error), []).append(error)
     links = []
     for text, errors in groups.items():
-        again = f"{len(errors)} times" if len(errors) > 1 else ""
-        links.append(
-            Link("follows", text, errors[0].span.place, Confidence.PROVEN, (again,) if again else ())
-        )
+        more = [f"{len(errors)} times"] if len(errors) > 1 else []
+        ranks = {e.rank for e in errors}
+        if assertion.rank is None and len(ranks) == 1 and None not in ranks:
+            more.append(f"rank {errors[0].rank}")
+        details = (", ".join(more),) if more else ()
+        links.append(Link("follows", text, errors[0].span.place, Confidence.PROVEN, details))
     return tuple(links)
 
 
@@ -137,7 +142,7 @@ def _text(error: ErrorText) -> str:
     if error.exception_type and not error.message.startswith(error.exception_type):
         message = error.message
         return (
-            f"{error.exception_type}: {message}"
+            ": ".join(part for part in (error.exception_type, message.strip()) if part)
             if error.form is ErrorForm.PYTHON and "CUDA error" not in message
             else message
         )

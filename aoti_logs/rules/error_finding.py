@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
+from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.index_facts import stack_facts
 from aoti_logs.rules.plain_kind import kind_of
+from aoti_logs.rules.relation import Relation, is_secondary, relation
+from aoti_logs.rules.user_frames import frame_link, user_frame
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText, LogEvents
@@ -28,8 +31,9 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     error = case.error
     told = tell_error(case)
     if told is None:
-        title = error.message if not error.exception_type else f"{error.exception_type}: {error.message}"
-        told = ErrorTold("AL001", kind_of(error), title, Confidence.UNKNOWN, because or (_FIRST,))
+        title = _text(error)
+        kind = "peer_lost" if is_secondary(error) else kind_of(error)
+        told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_FIRST,))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
     return Finding(
         rule=told.code,
@@ -45,28 +49,49 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         missing=told.missing,
         experiments=told.experiments,
         verdicts=(verdict,),
-        consequences=_later(case),
+        consequences=_later(case, {link.text for link in told.links}),
         notes=told.notes,
         doubt=told.doubt,
     )
 
 
+def _text(error: ErrorText) -> str:
+    return ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
+
+
 def _quoted(error: ErrorText) -> tuple[Link, ...]:
-    text = error.message if not error.exception_type else f"{error.exception_type}: {error.message}"
+    text = _text(error)
     links = [Link("error", text, error.span.place)]
     if error.python_frames:
-        last = error.python_frames[-1]
-        text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
-        links.append(Link("python", text, last.span.place))
+        own, last = user_frame(error.python_frames), error.python_frames[-1]
+        if own is not None and own is not last:
+            links.append(frame_link("called", own))
+        links.append(frame_link("python", last))
     return tuple(links)
 
 
-def _later(case: ErrorCase) -> tuple[Link, ...]:
-    later: dict[str, Link] = {}
+def _later(case: ErrorCase, quoted: set[str]) -> tuple[Link, ...]:
+    """Return the other errors of the run and rank, equal ones once, with what is known of each."""
+    later: dict[tuple[str, str], list[ErrorText]] = {}
     for error in case.group:
-        if error is not case.error and error.message != case.error.message:
-            later.setdefault(error.message, Link("follows", error.message, error.span.place))
-    return tuple(later.values())
+        if error is case.error or error.message in quoted:
+            continue
+        how = relation(case.error, error)
+        if how is not Relation.AGAIN or error.message != case.error.message:
+            later.setdefault((str(how), _said(error)), []).append(error)
+    links = []
+    for (step, text), errors in later.items():
+        times = (f"{len(errors)} times",) if len(errors) > 1 else ()
+        links.append(Link(step, text, errors[0].span.place, details=times))
+    return tuple(links)
+
+
+def _said(error: ErrorText) -> str:
+    if error.message or not error.exception_type:
+        return error.message
+    if error.form is ErrorForm.TERMINATE:
+        return f"terminate called after throwing an instance of '{error.exception_type}'"
+    return error.exception_type
 
 
 def error_facts(error: ErrorText, events: LogEvents) -> dict[str, Any]:
@@ -83,6 +108,9 @@ def error_facts(error: ErrorText, events: LogEvents) -> dict[str, Any]:
         last = error.python_frames[-1]
         facts["last_frame"] = {"file": last.file, "line": last.line, "function": last.function}
         facts["n_python_frames"] = len(error.python_frames)
+        own = user_frame(error.python_frames)
+        if own is not None:
+            facts["user_frame"] = {"file": own.file, "line": own.line, "function": own.function}
     if any(e.form == "terminate" for e in events.errors):
         facts["terminate"] = True
     return facts

@@ -8,7 +8,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase, ErrorTold
 
-NAMES: tuple[str, ...] = ("al616_size_stride", "al617_runtime_assert", "al620_tool_usage", "al618_operator")
+NAMES: tuple[str, ...] = (
+    "al303_sanitizer",
+    "al302_rocm_fault",
+    "al301_device_fault",
+    "al304_out_of_memory",
+    "al306_cudagraph_output",
+    "al320_collective_timeout",
+    "al321_collective_error",
+    "al402_nan_assert",
+    "al403_value_printer",
+    "al206_small_size_refused",
+    "al201_input_mismatch",
+    "al202_input_count",
+    "al203_device_mismatch",
+    "al204_size_condition",
+    "al210_dlopen",
+    "al211_package",
+    "al212_constants",
+    "al216_kernel_image",
+    "al217_version_mismatch",
+    "al213_shim_exception",
+    "al214_api_call_failed",
+    "al215_model_error",
+    "al616_size_stride",
+    "al617_runtime_assert",
+    "al620_tool_usage",
+    "al501_recompile",
+    "al618_operator",
+)
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase, Told
 
 _RULES = {
+    FailureKind.KERNEL_IMAGE: "al216_kernel_image",
+    FailureKind.VERSIONS: "al217_version_mismatch",
     FailureKind.RECOMPILE_LIMIT: "al502_recompile_limit",
     FailureKind.CONSTRAINT: "al505_constraint",
     FailureKind.DATA_DEPENDENT: "al506_data_dependent",
@@ -31,7 +33,6 @@ _RULES = {
     FailureKind.RESOURCES: "al614_triton_resources",
     FailureKind.TRITON_DUMP: "al613_triton_dump",
     FailureKind.SUBPROCESS: "al615_subprocess",
-    FailureKind.KERNEL_IMAGE: "al619_kernel_image",
 }
 _LONGEST = 8000  # characters of an exception's text that go into the facts
 _NOT_KNOWN = "nothing tells whether it was raised, or the function ran uncompiled"

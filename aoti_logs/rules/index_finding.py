@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Confidence, Experiment, Finding, Verdict
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.consequences import consequences_of
 from aoti_logs.rules.index_facts import facts_of
 from aoti_logs.rules.index_links import links_of, missing_of
+from aoti_logs.rules.user_frames import frame_link, user_frame
 from aoti_logs.rules.wording import index_name, indexed_name, is_aot, rows_name
 
 if TYPE_CHECKING:
@@ -46,12 +47,22 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
         facts=facts,
         rank=case.assertion.rank if case.assertion.rank is not None else source.rank,
         log=source.name,
-        chain=links_of(case),
+        chain=(*links_of(case), *_called(case, events)),
         missing=missing_of(case),
         experiments=_experiments(case, events, bool(sure)),
         verdicts=tuple(verdicts) or (lead,),
         consequences=consequences,
     )
+
+
+def _called(case: IndexCase, events: LogEvents) -> tuple[Link, ...]:
+    """Return the user's line that called the model, by a traceback of this very failure."""
+    for error in events.errors:
+        if error.assertion == case.assertion or case.assertion.message in error.message:
+            own = user_frame(error.python_frames)
+            if own is not None and error.rank == case.assertion.rank:
+                return (frame_link("called", own),)
+    return ()
 
 
 def _fallback(case: IndexCase) -> Verdict:

@@ -103,7 +103,9 @@ def _term_tensors(case: IndexCase) -> Iterator[Tensor | None]:
 
 def _assertion(case: IndexCase) -> Link:
     assertion = case.assertion
-    return Link("assertion", assertion.message, assertion.first.place, details=(count_text(case),))
+    where = f"{assertion.file}:{assertion.line} {assertion.function or ''}".strip() if assertion.file else ""
+    details = (count_text(case),) if case.site is not None or not where else (where, count_text(case))
+    return Link("assertion", assertion.message, assertion.first.place, details=details)
 
 
 def count_text(case: IndexCase) -> str:

@@ -13,6 +13,7 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.parse.failure import CompilerRun, Failure, FailureKind, UserFrame
 from aoti_logs.rules.failure_case import FailureCase, Reached
 from aoti_logs.rules.failure_finding import failure_finding
+from aoti_logs.rules.user_frames import is_library, user_frame
 from aoti_logs.sources.source import Kind
 
 if TYPE_CHECKING:
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.explain import Finding
-    from aoti_logs.parse.events import ErrorText, PythonFrame
+    from aoti_logs.parse.events import ErrorText
     from aoti_logs.sources.source import Place, Source
 
 _CHAINED = re.compile(rb"direct cause of the following exception|another exception occurred")
 _NEAR = 2000  # bytes between two exceptions of one chain
 _BETWEEN = 4  # lines
-_LIBRARY = re.compile(
-    r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<|/\w\w/c[a-z2-7]{51}\.py$"  # the last: Inductor's cache
-)
 _EXPORT = re.compile(r"/torch/_?export/")
 _CODE = {Kind.WRAPPER_CPP, Kind.KERNEL_CPP, Kind.OUTPUT_CODE}
 
@@ -111,7 +109,7 @@ def chain_findings(chains: Sequence[Chain], source: Source, evidence: Evidence) 
         finding = failure_finding(_case(chain, source, evidence))
         key = (finding.kind, finding.title, finding.rank)
         if key in found:
-            again = Link("follows", finding.title, chain.told.span.place, details=("the same again",))
+            again = Link("again", finding.title, chain.told.span.place, details=("the same again",))
             found[key] = replace(found[key], consequences=(*found[key].consequences, again))
         else:
             found[key] = finding
@@ -222,17 +220,12 @@ def _user(
     """Return the user's frame: what torch names, else the innermost frame of the traceback outside of torch."""
     if failure.user_frames:
         frames = failure.user_frames
-        frame = next((f for f in reversed(frames) if not _LIBRARY.search(f.file)), frames[-1])
+        frame = next((f for f in reversed(frames) if not is_library(f.file)), frames[-1])
         after = max(failure.text.find("from user code:"), 0)
         at = failure.text.find(f'File "{frame.file}", line {frame.line}', after)
         row = failure.text.count("\n", 0, at) if at >= 0 else 0
         return frame, places[row] if row < len(places) else None
-    own = [f for f in told.python_frames if not _is_library(f)]
-    if not own:
+    last = user_frame(told.python_frames)
+    if last is None:
         return None, None
-    last = own[-1]
     return UserFrame(last.file, last.line, last.function, last.code), last.span.source.place(last.span.line)
-
-
-def _is_library(frame: PythonFrame) -> bool:
-    return _LIBRARY.search(frame.file.replace("\\", "/")) is not None

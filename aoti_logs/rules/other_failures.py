@@ -12,6 +12,7 @@ from aoti_logs.rules.al109_assert_text_lost import lost_assertion
 from aoti_logs.rules.error_case import ErrorCase
 from aoti_logs.rules.error_finding import error_finding
 from aoti_logs.rules.log_failures import chain_findings, failure_chains
+from aoti_logs.rules.relation import cause_of, is_secondary, relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,15 +43,24 @@ def other_findings(
     source: Source,
     evidence: Evidence,
     *,
-    explained: bool,
+    asserted: set[int | None],
 ) -> list[Finding]:
-    """Return the failed compiles of each rank, and one finding for its first other error, the later ones under it."""
+    """Return the failed compiles of each rank, and one finding for its first other error, the later ones under it.
+
+    Args:
+        errors: the errors of one run that no failed assertion explains.
+        events: everything that the run printed.
+        source: the log.
+        evidence: code, graphs and names at hand.
+        asserted: the ranks of which an assertion failed in this run.
+    """
     serious = [e for e in errors if e.form is not ErrorForm.WARNING]
     by_rank: dict[int | None, list[ErrorText]] = {}
     for error in serious:
         by_rank.setdefault(error.rank, []).append(error)
     found: list[Finding] = []
-    for group in by_rank.values():
+    for rank, group in by_rank.items():
+        explained = _is_explained(rank, asserted, group)
         chains, rest = failure_chains(group)
         compiles = chain_findings(chains, source, evidence)
         own: list[ErrorText] = []
@@ -69,6 +79,13 @@ def other_findings(
     return found
 
 
+def _is_explained(rank: int | None, asserted: set[int | None], group: Sequence[ErrorText]) -> bool:
+    """Tell whether a failed assertion is the cause of this rank's run; what another rank heard of is said under it."""
+    if not asserted or rank in asserted or None in asserted:
+        return bool(asserted)
+    return rank is None and not is_secondary(cause_of(group))
+
+
 def _after(
     compiles: list[Finding], chains: list[Chain], rest: list[ErrorText]
 ) -> tuple[list[ErrorText], list[ErrorText]]:
@@ -81,7 +98,7 @@ def _after(
     behind = [e for e in rest if e.span.start > start]
     own = [e for e in behind if _stands_alone(e, message)]
     later = {e.message: e for e in reversed(behind) if e not in own and e.message}
-    links = tuple(Link("follows", m, e.span.place) for m, e in reversed(later.items()))
+    links = tuple(Link(str(relation(chains[0].told, e)), m, e.span.place) for m, e in reversed(later.items()))
     compiles[0] = replace(compiles[0], consequences=(*compiles[0].consequences, *links))
     return [e for e in rest if e.span.start <= start], own
 
@@ -114,10 +131,11 @@ def _finding(
     explained: bool,
     because: tuple[str, ...] = (),
 ) -> Finding:
+    cause = cause_of(group)
     finding = error_finding(
-        ErrorCase(group[0], tuple(group), events, source, evidence), explained=explained, because=because
+        ErrorCase(cause, tuple(group), events, source, evidence), explained=explained, because=because
     )
-    call = _export_call(group[0])
+    call = _export_call(cause)
     if call is None:
         return finding
     export = {"file": call.file, "line": call.line, "function": call.function}

@@ -44,14 +44,25 @@ NAMES = (
     "triton_kernels",
     "assertions",
     "errors",
+    "stacks",
     "frames",
     "dumps",
+    "saved_tensors",
     "messages",
+    "log_formats",
+    "log_summary",
+    "code_blocks",
+    "compile_steps",
+    "traced_lines",
+    "fusions",
+    "commands",
+    "autotuning",
     "kernels",
     "launches",
     "launch_arguments",
     "sizes",
     "symbols",
+    "ranges",
     "guard_trees",
     "guards",
     "recompile_reasons",
@@ -78,7 +89,24 @@ def build(name: str, run: Run) -> pl.DataFrame:
     module = import_module(f"aoti_logs.tables.{name}")
     if hasattr(module, "rows"):
         return frame(name, module.rows(run))
-    return of_traces(name, run.evidence.traces)
+    return with_logs(name, of_traces(name, run.evidence.traces), run)
+
+
+def with_logs(name: str, made: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """Add to a table made of traces what the logs of a run tell of the same, where its module has `of_log`."""
+    import polars as pl
+
+    module = import_module(f"aoti_logs.tables.{name}")
+    if not hasattr(module, "of_log"):
+        return made
+    logs = [(source, events) for source, events in run.logs() if events.messages]
+    if not logs:
+        return made
+    if hasattr(module, "of_logs"):
+        told: pl.DataFrame = module.of_logs(logs)
+    else:
+        told = frame(name, (row for source, events in logs for row in module.of_log(source, events)))
+    return pl.concat([made, told], rechunk=False) if told.height else made
 
 
 def from_traces() -> tuple[str, ...]:
@@ -87,7 +115,10 @@ def from_traces() -> tuple[str, ...]:
 
 
 def of_traces(name: str, traces: Iterable[TraceIndex]) -> pl.DataFrame:
-    """Build one of those tables. Its module has `of_trace`, which gives the rows, or makes the frame itself."""
+    """Build one of those tables. Its module has `of_trace`, which gives the rows, or makes the frame itself.
+
+    A module may also have `of_log(source, events)`, the rows that the text of a log tells of the same facts.
+    """
     module = import_module(f"aoti_logs.tables.{name}")
     if hasattr(module, "of_traces"):
         made: pl.DataFrame = module.of_traces(traces)

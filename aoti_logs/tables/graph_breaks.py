@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Any
 import dataframely as dy
 
 from aoti_logs.parse.graph_break import read_graph_break, read_restart_reason
+from aoti_logs.parse.logged_graph_breaks import graph_breaks_in
+from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.graph_break import GraphBreak
-    from aoti_logs.records.trace import TraceIndex, TraceRecord
+    from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.sources.source import Source
 
 # Analysis also restarts for reasons of torch's own, which it names by their class or not at all.
 _NO_BREAK = ("<class ", "Unspecified")
 
 
 class GraphBreaks(dy.Schema):
-    """One row a graph break. Traces of torch 2.4 name their reasons only, in `compilation_metrics`."""
+    """One row a graph break, from `dynamo_graph_break_reason` or TORCH_LOGS=graph_breaks. Traces of torch 2.4 name their
+    reasons only, in `compilation_metrics`.
+    """
 
     source = t.source()
     line = t.line()
@@ -56,17 +62,23 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     told = False
     for record in trace.find("artifact:dynamo_graph_break_reason"):
         told = True
-        yield _row(record, read_graph_break(record.text))
+        yield (*t.here(record), *_row(read_graph_break(record.text)))
     if not told:
         for record in trace.find("compilation_metrics"):
             reasons = t.texts(t.mapping(record.metadata).get("restart_reasons")) or []
             for reason in reasons:
                 if not reason.startswith(_NO_BREAK):
-                    yield _row(record, read_restart_reason(reason))
+                    yield (*t.here(record), *_row(read_restart_reason(reason)))
 
 
-def _row(record: TraceRecord, b: GraphBreak) -> tuple[Any, ...]:
+def of_log(source: Source, events: LogEvents) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that a log tells."""
+    for message, found in graph_breaks_in(events.messages):
+        yield (*_log.here(source, message, message.span.line), *_row(found))
+
+
+def _row(b: GraphBreak) -> tuple[Any, ...]:
     return (
-        *t.here(record), b.file, b.line, b.function, b.reason, b.kind, b.gb_id, b.explanation, b.hints, b.context, b.operator,
+        b.file, b.line, b.function, b.reason, b.kind, b.gb_id, b.explanation, b.hints, b.context, b.operator,
         b.url, b.skipped, len(b.user_frames), b.n_compiler_frames, b.exception_type, b.text,
     )  # fmt: skip

@@ -7,23 +7,30 @@ from typing import TYPE_CHECKING, Any
 import dataframely as dy
 
 from aoti_logs.parse.guard_tree import read_guard_tree
+from aoti_logs.parse.logged_guards import guards_in
+from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aoti_logs.parse.events import LogEvents
+    from aoti_logs.parse.guard_tree import GuardTree
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.sources.source import Source
 
 
 class GuardTrees(dy.Schema):
-    """One row a guard tree (`dynamo_cpp_guards_str`), which is one a compiled frame; its lines are in `guards`."""
+    """One row a guard tree, which is one a compiled frame (`dynamo_cpp_guards_str`, TORCH_LOGS=guards); its lines are
+    in `guards`. Torch before 2.4 has a plain list of guards instead.
+    """
 
     source = t.source()
     line = t.line()
     compile_id = t.compile_id()
     rank = t.rank()
     n_lines = dy.Int64(
-        nullable=False, description="Lines of the payload: the tree with title, latency, empty lines."
+        nullable=False, description="Its lines, with title, latency and the empty lines around it."
     )
     n_guards = dy.Int64(nullable=False, description="Guards: leaves of the tree.")
     n_managers = dy.Int64(nullable=False, description="Guard managers.")
@@ -41,12 +48,14 @@ SCHEMA = GuardTrees
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one trace, values in the order of the columns."""
     for record in trace.find("dynamo_cpp_guards_str"):
-        tree = read_guard_tree(record.text)
-        yield (
-            *t.here_of_payload(record),
-            tree.n_lines,
-            tree.n_guards,
-            tree.n_managers,
-            tree.n_unparsed,
-            tree.latency_us,
-        )
+        yield (*t.here_of_payload(record), *_counts(read_guard_tree(record.text)))
+
+
+def of_log(source: Source, events: LogEvents) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that a log tells."""
+    for guards in guards_in(events.messages):
+        yield (*_log.here(source, guards.message, guards.lines[0]), *_counts(guards.tree))
+
+
+def _counts(tree: GuardTree) -> tuple[Any, ...]:
+    return tree.n_lines, tree.n_guards, tree.n_managers, tree.n_unparsed, tree.latency_us

@@ -1,4 +1,4 @@
-"""The guards of compiled code: every line of the guard trees of a trace."""
+"""The guards of compiled code: every line of the guard trees of traces and logs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING, Any
 import dataframely as dy
 
 from aoti_logs.parse.guard_line import Guard
-from aoti_logs.parse.guard_tree import GuardLine, read_guard_tree
+from aoti_logs.parse.guard_tree import GuardLine, GuardTree, read_guard_tree
+from aoti_logs.parse.logged_guards import guards_in
+from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
+    from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.sources.source import Source
+
+    Placed = tuple[t.Here, GuardTree, Sequence[int]]
+    """Where a tree begins, the tree, and the line in the file of each of its lines."""
 
 
 class Guards(dy.Schema):
-    """One row a line of a guard tree (`dynamo_cpp_guards_str`): a guard, or a manager that guards hang below."""
+    """One row a line of a guard tree (`dynamo_cpp_guards_str`, TORCH_LOGS=guards): a guard, or a manager that guards
+    hang below.
+    """
 
     source = t.source()
     line = dy.Int64(nullable=False, description="Line in the file, from 1.")
@@ -27,11 +36,14 @@ class Guards(dy.Schema):
     rank = t.rank()
     tree = dy.Int64(nullable=False, description="Line of the record whose tree it is, as `guard_trees.line`.")
     depth = dy.Int64(
-        nullable=True, description="How far below the root, from 0; null for text that is no line of a tree."
+        nullable=True,
+        description="How far below the root, from 0 (also in the plain list of torch before 2.4); null for text that is "
+        "no line of a tree.",
     )
     kind = dy.String(
         nullable=False,
-        description="`TENSOR_MATCH`, `GuardManager`, ... as printed; empty for text that is no line of a tree.",
+        description="`TENSOR_MATCH`, `GuardManager`, ... as printed; empty for text that is no line of a tree, and in "
+        "a plain list.",
     )
     is_leaf = dy.Bool(nullable=False, description="True for a guard, false for a manager.")
     guarded = dy.String(
@@ -72,6 +84,31 @@ _OF_TREE = ("source", "compile_id", "rank", "tree")
 
 
 def of_traces(traces: Iterable[TraceIndex]) -> pl.DataFrame:
+    """Build the table of traces."""
+    return _table(placed for trace in traces for placed in _in_trace(trace))
+
+
+def of_logs(logs: Iterable[tuple[Source, LogEvents]]) -> pl.DataFrame:
+    """Build the table of what logs tell."""
+    return _table(placed for source, events in logs for placed in of_log(source, events))
+
+
+def of_log(source: Source, events: LogEvents) -> Iterator[Placed]:
+    """Yield the trees of a log."""
+    for guards in guards_in(events.messages):
+        yield _log.here(source, guards.message, guards.lines[0]), guards.tree, guards.lines
+
+
+def _in_trace(trace: TraceIndex) -> Iterator[Placed]:
+    for record in trace.find("dynamo_cpp_guards_str"):
+        tree, (_, lines) = read_guard_tree(record.text), record.payload_where
+        here = t.here_of_payload(record)
+        if len(lines) < tree.n_lines:  # text stood between them
+            lines = [*lines, *[here[1]] * (tree.n_lines - len(lines))]
+        yield here, tree, lines
+
+
+def _table(placed: Iterable[Placed]) -> pl.DataFrame:
     """Build the table. Lines repeat: the values of each are made once, and rows point to them."""
     import polars as pl
 
@@ -81,17 +118,12 @@ def of_traces(traces: Iterable[TraceIndex]) -> pl.DataFrame:
     line_of: list[int] = []
     said = _Numbers()
     held = _Numbers()
-    for trace in traces:
-        for record in trace.find("dynamo_cpp_guards_str"):
-            tree, (_, lines) = read_guard_tree(record.text), record.payload_where
-            source, line, compile_id, rank = t.here_of_payload(record)
-            if len(lines) < tree.n_lines:  # text stood between them
-                lines = [*lines, *[line] * (tree.n_lines - len(lines))]
-            tree_of += [len(trees)] * tree.n_lines
-            line_of += lines[: tree.n_lines]
-            said.add(tree.lines)
-            held.add(tree.holders)
-            trees.append((source, compile_id, rank, line))
+    for (source, line, compile_id, rank), tree, lines in placed:
+        tree_of += [len(trees)] * tree.n_lines
+        line_of += lines[: tree.n_lines]
+        said.add(tree.lines)
+        held.add(tree.holders)
+        trees.append((source, compile_id, rank, line))
     at = pl.DataFrame(
         {"tree": tree_of, "line": line_of, "said": said.numbers, "held": held.numbers},
         schema={"tree": pl.UInt32, "line": dtypes["line"], "said": pl.UInt32, "held": pl.UInt32},

@@ -26,7 +26,9 @@ class Symbols(dy.Schema):
         description="`backed` by an example's size; `unbacked`: known only when the code runs.",
     )
     origin = dy.String(
-        nullable=False, description="What measures it, `L['table'].size()[0]`; empty for an unbacked one."
+        nullable=False,
+        description="What measures it, `L['table'].size()[0]`; empty for an unbacked one, unless an input's size was marked "
+        "as such (mark_unbacked).",
     )
     input_name = dy.String(nullable=True, description="Name of the input in it.")
     dim = dy.Int64(nullable=True, description="Dimension.")
@@ -53,6 +55,6 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
     for s in sorted(run.evidence.all_symbols, key=lambda s: (s.place.source, s.place.line)):
         yield (
-            s.symbol, "backed" if s.origin else "unbacked", s.origin, s.input_name, s.dim, s.stride, s.hint, s.lower,
+            s.symbol, "unbacked" if s.unbacked else "backed", s.origin, s.input_name, s.dim, s.stride, s.hint, s.lower,
             s.upper, list(s.range), s.compile, s.source.rank, s.user_frame, s.place.source, s.place.line,
         )  # fmt: skip

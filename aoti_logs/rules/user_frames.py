@@ -1,0 +1,35 @@
+"""Whose code a frame of a Python traceback is: the user's, or that of a library, of torch, of generated code."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aoti_logs.parse.events import PythonFrame
+
+_LIBRARY = re.compile(
+    r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<|/\w\w/c[a-z2-7]{51}\.py$"  # the last: Inductor's cache
+)
+_HEAD = re.compile(r"(?:async )?def |class |@")
+
+
+def is_library(file: str) -> bool:
+    """Tell whether a path belongs to an installed package, to torch, or to code that torch wrote."""
+    return _LIBRARY.search(file.replace("\\", "/")) is not None
+
+
+def user_frame(frames: Sequence[PythonFrame]) -> PythonFrame | None:
+    """Return the innermost frame outside of libraries; one that shows the head of a compiled function only if alone."""
+    own = [f for f in reversed(frames) if not is_library(f.file)]
+    return next((f for f in own if not _HEAD.match(f.code or "")), own[0] if own else None)
+
+
+def frame_link(step: str, frame: PythonFrame) -> Link:
+    """Quote a frame."""
+    text = f"{frame.file}:{frame.line} in {frame.function}" + (f": {frame.code}" if frame.code else "")
+    return Link(step, text, frame.span.source.place(frame.span.line))
