@@ -67,6 +67,7 @@ _WORDS = (
     *failure_line.WORDS,
     *limit_line.WORDS,
     *draft_export.WORDS,
+    *pruned_choice.WORDS,
     *aoti_line.WORDS,
     *autotune.WORDS,
     *printed_program.WORDS,
@@ -152,6 +153,8 @@ def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
         stacks = [senders.stack(stack) for stack in stacks]
         messages = senders.told(messages)
     assertions, errors = cpu_assertions(raised)
+    log.errors.extend(logged_errors(log.messages))
+    assertions, errors = cpu_assertions(inner_first(log.errors))
     records, unparsed = log.rows()
     return LogEvents(
         records=records,

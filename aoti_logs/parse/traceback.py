@@ -18,6 +18,7 @@ from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.elastic import NAME as WORKERS
 from aoti_logs.parse.elastic import read_workers
 from aoti_logs.parse.events import ErrorForm, ErrorText, PythonFrame
+from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, call_of, cuda_error, read_message
 from aoti_logs.parse.pruned_choice import follows_choice
 from aoti_logs.parse.python_frames import is_faulthandler_frame, is_frame, read_frames
@@ -281,8 +282,9 @@ def raised(
         python_frames=frames,
         detail=workers[0] if workers is not None else read_aoti(message.text),
         depth=depth,
+        detail=read_aoti(message.text),
     )
-    stacks = [*inner.stacks, *([message.stack] if message.stack is not None else [])]
+    stacks = [*inner.stacks, *([message.stack] if message.stack is not None else []), *message.outer]
     return Block([*inner.errors, error], every, stacks, [*inner.unread, *message.unread])
 
 
