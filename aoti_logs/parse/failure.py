@@ -46,10 +46,6 @@ class FailureKind(StrEnum):
     """torch printed the source of a kernel that Triton refused; what Triton said is not there."""
     SUBPROCESS = "subprocess_exception"
     """A worker process of the compile raised something that no other kind names."""
-    KERNEL_IMAGE = "kernel_image_invalid"
-    """The driver refused what was compiled."""
-    VERSIONS = "version_mismatch"
-    """Torch looked for a name that the installed Triton has not."""
     OTHER = "compile_failed"
 
 

@@ -76,7 +76,6 @@ _WORDS = (
     *kernel_log.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
-    *pruned_choice.WORDS,
 )
 
 
@@ -153,8 +152,6 @@ def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
         stacks = [senders.stack(stack) for stack in stacks]
         messages = senders.told(messages)
     assertions, errors = cpu_assertions(raised)
-    log.errors.extend(logged_errors(log.messages))
-    assertions, errors = cpu_assertions(inner_first(log.errors))
     records, unparsed = log.rows()
     return LogEvents(
         records=records,

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.elastic import NAME as WORKERS
 from aoti_logs.parse.elastic import read_workers
-from aoti_logs.parse.events import ErrorForm, ErrorText, PythonFrame
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, call_of, cuda_error, read_message
 from aoti_logs.parse.pruned_choice import follows_choice
@@ -85,37 +84,6 @@ class Block:
 def is_header(text: str) -> bool:
     """Tell whether a line ends with the first line of a traceback; other words may stand before it."""
     return text.rstrip().endswith(HEADER) and "Exception Group Traceback" not in text
-def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Line]]:
-    """Read frames with their source lines and marks from this line on."""
-    frames: list[PythonFrame] = []
-    lines: list[Line] = []
-    now = line
-    while now is not None and len(frames) < _LONGEST:
-        frame = python_frame(log, now)
-        if frame is None:
-            break
-        lines.append(now)
-        start = now.start
-        indent = _indent(now.text)
-        code: str | None = None
-        now = log.after(now)
-        while (
-            now is not None and now.text.strip() and _indent(now.text) > indent and not _FRAME.match(now.text)
-        ):
-            if not _MARKS.match(now.text) and code is None:
-                code = now.text.strip()
-            lines.append(now)
-            now = log.after(now)
-        if now is not None and _REPEATED.match(now.text):
-            lines.append(now)
-            now = log.after(now)
-        span = log.span(start, lines[-1].end)
-        frames.append(PythonFrame(frame.file, frame.line, frame.function, code, span))
-    return frames, lines
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def read_traceback(log: Log, line: Line) -> bool:
@@ -282,7 +250,6 @@ def raised(
         python_frames=frames,
         detail=workers[0] if workers is not None else read_aoti(message.text),
         depth=depth,
-        detail=read_aoti(message.text),
     )
     stacks = [*inner.stacks, *([message.stack] if message.stack is not None else []), *message.outer]
     return Block([*inner.errors, error], every, stacks, [*inner.unread, *message.unread])
