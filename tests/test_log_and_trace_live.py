@@ -79,8 +79,9 @@ def runs(request, tmp_path_factory):
     (folder / "program.py").write_text(PROGRAM)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORCH", "AOT"))}
     env = {**kept, "TORCH_TRACE": str(folder / "trace"), "TORCH_LOGS": "guards,recompiles,+dynamic"}
-    if STYLES[request.param] is not None:
-        env["TORCH_LOGS_FORMAT"] = STYLES[request.param]
+    style = STYLES[request.param]
+    if style is not None:
+        env["TORCH_LOGS_FORMAT"] = style
     with (folder / "run.log").open("wb") as log:
         done = subprocess.run(
             [sys.executable, "program.py"], cwd=folder, env=env, stdout=log, stderr=log, check=False
