@@ -17,6 +17,11 @@ GRAMMARS = (
     "note",
     "sanitizer",
     "device_fault",
+    "device_exception",
+    "out_of_memory",
+    "collective",
+    "kernel_log",
+    "dsa",
 )
 SAMPLES = [
     (name, rule, text)

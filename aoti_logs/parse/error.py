@@ -8,8 +8,10 @@ Formats: `grammars/error.lark`; `Error: TEXT` is printed by torch/csrc/inductor/
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, Message, call_of, cuda_error, finish, read_message
 from aoti_logs.parse.shape import fields, first
@@ -25,7 +27,10 @@ WORDS = (
     b"API call failed at",
     b"CUDA error",
     b"CUDA driver error",
-    b"CUDA out of memory",
+    b" out of memory",
+    b"HSA_STATUS_ERROR",
+    b"Native API failed",
+    b"would exceed allowed memory",
     b"HIP error",
     b"Triton Error",
     b"in AOTInductor model",
@@ -41,8 +46,9 @@ WORDS = (
 )
 
 _DEVICE = re.compile(
-    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|CUDA out of memory|Triton Error \[\w+\]|L0 runtime error|"
-    r"Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU)\b.*"
+    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|[A-Z]{3,8} (?:backend )?out of memory|Triton Error \[\w+\]|"
+    r"L0 runtime error|Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU|Native API failed|"
+    r":\d:rocdevice\.cpp .*HSA_STATUS_ERROR\w*|Allocation on device \d+ would exceed)\b.*"
 )
 _GLOG = re.compile(
     r"\[(?P<level>[VIWEFC])\d{3,4} \d\d:\d\d:\d\d\.\d+ (?P<file>\S+):(?P<line>\d+)\] (?P<text>.*)"
@@ -103,6 +109,7 @@ def _add(log: Log, form: ErrorForm, message: Message, said: str, kind: str | Non
             text=message.text,
             cuda_error=cuda_error(message.text),
             rank=_rank(message, said),
+            detail=read_aoti(message.text),
         )
     )
 
@@ -146,7 +153,18 @@ def _bracketed(log: Log, line: Line, text: str) -> bool:
         return False
     said = found["text"].removeprefix("Exception in aoti_torch: ")
     form = ErrorForm.SHIM if found["level"] in "EFC" else ErrorForm.WARNING
-    return _error(log, form, line, said, Further.KNOWN)
+    message = read_message(log, _as_below(log, line), said, Further.KNOWN)
+    message.lines[0] = line
+    _add(log, form, message, said, None)
+    return True
+
+
+def _as_below(log: Log, line: Line) -> Line:
+    """Return the line as one of the stream below it: c10 puts the rank before a message's first line only."""
+    if line.rank is None or line.end >= log.size or log.claims.skip(line.end) != line.end:
+        return line
+    below = log.line(line.end)
+    return replace(line, rank=None) if below.rank is None and below.text.strip() else line
 
 
 def _raised_alone(log: Log, line: Line) -> bool:

@@ -50,6 +50,31 @@ _WHAT = {
     "api": "a call of the CUDA API failed",
 }
 _TOOL = "compute_sanitizer"
+_MACHINERY = frozenset(
+    [
+        "<string>",
+        "driver.py",
+        "jit.py",
+        "autotuner.py",
+        "triton_heuristics.py",
+        "benchmarking.py",
+        "utils.py",
+        "output_code.py",
+        "runtime_wrappers.py",
+        "aot_autograd.py",
+        "eval_frame.py",
+        "module.py",
+        "functional.py",
+        "codecache.py",
+        "compile_fx.py",
+        "cudagraph_trees.py",
+        "_package.py",
+        "convert_frame.py",
+        "graph.py",
+        "function.py",
+    ]
+)
+"""Files of torch and triton between a program and its kernel: the tool prints names without folders."""
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -64,11 +89,11 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if memory:
         facts["suspect_false_positive"] = doubtful
     if memory and report.kernel and not doubtful:
-        facts["suspect_kernel"] = _name(report.kernel)
+        facts["suspect_kernel"] = _name(_outermost(report) or report.kernel)
     return ErrorTold(
         "AL303",
         _kind(report, case.group),
-        _title(report),
+        f"{_title(report)}; it may be a false alarm" if doubtful else _title(report),
         Confidence.POSSIBLE if doubtful else Confidence.PROVEN,
         because=tuple(_because(report)),
         links=tuple(_links(case, report)),
@@ -97,6 +122,11 @@ def _name(kernel: str) -> str:
     return kernel.split("(", 1)[0] if "<" not in kernel else kernel
 
 
+def _outermost(report: SanitizerReport) -> str | None:
+    """Return the kernel that called the function of the access, where the device's call stack is printed."""
+    return report.device_frames[-1].symbol if report.device_frames else None
+
+
 def _title(report: SanitizerReport) -> str:
     kernel = f"`{report.kernel}`" if report.kernel else "a kernel"
     where = f" at {report.file}:{report.line}" if report.file else ""
@@ -107,6 +137,9 @@ def _title(report: SanitizerReport) -> str:
         return f"{kernel} {verb} {what} of {report.space} memory at {report.address}{where}{reason}"
     if report.what == "uninitialized":
         return f"{kernel} reads {report.space} memory that nothing has written{where}"
+    if report.what == "race":
+        other = next((f" and line {r.line}" for r in report.races if r.line), "")
+        return f"{kernel} has a race{where}{other}: threads use shared memory that others write, without a barrier between"
     if report.what in _WHAT:
         return report.text
     return f"{report.text}{f': {kernel}{where}' if report.kernel else ''}"
@@ -114,7 +147,7 @@ def _title(report: SanitizerReport) -> str:
 
 def _facts(case: ErrorCase, report: SanitizerReport, reports: list[SanitizerReport]) -> dict[str, Any]:
     own = asdict(report)
-    for key in ("what", "host_frames", "device_frames", "further"):
+    for key in ("what", "host_frames", "device_frames", "races", "further"):
         del own[key]
     own["thread"] = list(report.thread) if report.thread else None
     own["block"] = list(report.block) if report.block else None
@@ -195,8 +228,13 @@ def _links(case: ErrorCase, report: SanitizerReport) -> Iterator[Link]:
     if report.kernel:
         where = f" in {report.file}:{report.line}" if report.file else ""
         yield Link("kernel", f"{report.kernel}{where}", place, details=tuple(who))
+    for frame in report.device_frames:
+        where = f" in {frame.file}:{frame.line}" if frame.file else ""
+        yield Link("called by", f"{frame.symbol}{where}", place)
+    for race in report.races:
+        yield Link("other access", f"{race.symbol} in {race.file}:{race.line}", place)
     for frame in report.host_frames:
-        if frame.file:
+        if frame.file and frame.file not in _MACHINERY:
             yield Link("python", f"{frame.file}:{frame.line} in {frame.symbol}", place)
     if report.file and report.line:
         for code, _ in case.evidence.base.named(report.file)[:1]:

@@ -12,6 +12,7 @@ from aoti_logs.explain import Link
 from aoti_logs.parse.compile_failure import read_failure
 from aoti_logs.parse.data_dependent import read_evaluation, symbols_in
 from aoti_logs.parse.failure import Failure, FailureKind, Undecided
+from aoti_logs.parse.log_totals import prefixed_lines
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.rules.al507_assumed_value import note
 from aoti_logs.rules.failure_case import FailureCase
@@ -41,7 +42,7 @@ def message_findings(events: LogEvents, source: Source, told: Sequence[Finding])
     """
     known = {f.kind for f in told}
     texts = [str(f.facts.get("message")) for f in told]
-    prefixed = sum(len(m.lines) for m in events.messages)
+    prefixed = sum(prefixed_lines(m) for m in events.messages if m.style == "default")
     found: dict[tuple[str, str, int | None], Finding] = {}
     cases = (case for message in events.messages for case in _cases(message, source, known, texts))
     for case in (*limit_cases(events, source), *cases):
