@@ -92,8 +92,9 @@ def _crash(death: Death) -> dict[str, Any]:
 def _title(death: Death, crashes: int, *, memory: bool) -> str:
     if memory:
         return "the system ended the process because memory was used up"
-    who = f" (process {death.pid})" if death.pid is not None else ""
-    title = f"a process{who} ended by {death.signal}"
+    who = death.where if death.where is not None and death.printer == "elastic" else "a process"
+    who += f" (process {death.pid})" if death.pid is not None else ""
+    title = f"{who} ended by {death.signal}"
     if death.library is not None:
         title += f" in {death.library.rpartition('/')[2]}"
     if crashes > 1:
@@ -143,7 +144,7 @@ def _missing(death: Death, *, memory: bool) -> tuple[Missing, ...]:
 def _experiments(case: ErrorCase, signal: str) -> tuple[Experiment, ...]:
     if signal in {"SIGKILL", "SIGTERM"}:
         return ()
-    return with_faulthandler(case.command), with_gdb(case.command)
+    return with_faulthandler(case.command), with_gdb(case.command, case.error, case.group)
 
 
 RULE = Rule("AL317", "signal", __doc__ or "")
