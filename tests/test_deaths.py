@@ -130,13 +130,6 @@ def test_a_dump_without_its_first_line_is_no_failure():
     assert (error.form, error.signal) == (ErrorForm.WARNING, None)
 
 
-def test_torchrun_ends_the_other_workers_itself(fixtures_dir):
-    told = [
-        (e.form, e.signal) for e in read((fixtures_dir / "cpu_death_torchrun/run.log").read_bytes()).errors
-    ]
-    assert told[1:] == [(ErrorForm.WARNING, "SIGTERM"), (ErrorForm.SIGNAL, "SIGSEGV")]
-
-
 @pytest.mark.parametrize(
     ("text", "signal"),
     [

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse import debugger, elastic, faulthandler, py_spy
+from aoti_logs.parse import debugger, faulthandler, py_spy
 from aoti_logs.parse.death import Death
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.shape import fields, first
@@ -143,6 +143,8 @@ _RULES: tuple[tuple[re.Pattern[str], str, Callable[[Fields], Death]], ...] = (
     (re.compile(r"\w+ noticed that process rank \d"), "mpi_run", _named("mpi")),
     (re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal"), "hydra", _named("mpi")),
     (re.compile(r"(?:traceback\s*: )?Signal \d+ \(SIG\w+\) received by PID"), "elastic", _named("elastic")),
+    # Of the table of torchrun, where its beginning is not in the log; a SIGTERM there is torchrun's own.
+    (re.compile(r"exitcode\s+: -(?!15\b)\d"), "elastic_code", _coded),
     (re.compile(r"failed \(exitcode: -\d"), "elastic_failed", _coded),
     (re.compile(r"srun: error: .*: tasks? [\d,-]+: [A-Z]"), "srun", _named("slurm")),
     (re.compile(r"slurmstepd: error: Detected \d+ oom"), "oom_step", _step),
@@ -162,7 +164,6 @@ def read_crash(log: Log, line: Line) -> bool:
         for read in (
             faulthandler.read_faulthandler,
             debugger.read_debugger,
-            elastic.read_elastic,
             py_spy.read_py_spy,
         )
     ):

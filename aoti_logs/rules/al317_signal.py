@@ -92,9 +92,8 @@ def _crash(death: Death) -> dict[str, Any]:
 def _title(death: Death, crashes: int, *, memory: bool) -> str:
     if memory:
         return "the system ended the process because memory was used up"
-    who = death.where if death.where is not None and death.printer == "elastic" else "a process"
-    who += f" (process {death.pid})" if death.pid is not None else ""
-    title = f"{who} ended by {death.signal}"
+    who = f" (process {death.pid})" if death.pid is not None else ""
+    title = f"a process{who} ended by {death.signal}"
     if death.library is not None:
         title += f" in {death.library.rpartition('/')[2]}"
     if crashes > 1:
