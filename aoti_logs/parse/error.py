@@ -27,7 +27,10 @@ WORDS = (
     b"API call failed at",
     b"CUDA error",
     b"CUDA driver error",
-    b"CUDA out of memory",
+    b" out of memory",
+    b"HSA_STATUS_ERROR",
+    b"Native API failed",
+    b"would exceed allowed memory",
     b"HIP error",
     b"Triton Error",
     b"in AOTInductor model",
@@ -43,8 +46,9 @@ WORDS = (
 )
 
 _DEVICE = re.compile(
-    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|CUDA out of memory|Triton Error \[\w+\]|L0 runtime error|"
-    r"Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU)\b.*"
+    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|[A-Z]{3,8} (?:backend )?out of memory|Triton Error \[\w+\]|"
+    r"L0 runtime error|Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU|Native API failed|"
+    r":\d:rocdevice\.cpp .*HSA_STATUS_ERROR\w*|Allocation on device \d+ would exceed)\b.*"
 )
 _GLOG = re.compile(
     r"\[(?P<level>[VIWEFC])\d{3,4} \d\d:\d\d:\d\d\.\d+ (?P<file>\S+):(?P<line>\d+)\] (?P<text>.*)"

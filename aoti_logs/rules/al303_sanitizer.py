@@ -50,6 +50,31 @@ _WHAT = {
     "api": "a call of the CUDA API failed",
 }
 _TOOL = "compute_sanitizer"
+_MACHINERY = frozenset(
+    [
+        "<string>",
+        "driver.py",
+        "jit.py",
+        "autotuner.py",
+        "triton_heuristics.py",
+        "benchmarking.py",
+        "utils.py",
+        "output_code.py",
+        "runtime_wrappers.py",
+        "aot_autograd.py",
+        "eval_frame.py",
+        "module.py",
+        "functional.py",
+        "codecache.py",
+        "compile_fx.py",
+        "cudagraph_trees.py",
+        "_package.py",
+        "convert_frame.py",
+        "graph.py",
+        "function.py",
+    ]
+)
+"""Files of torch and triton between a program and its kernel: the tool prints names without folders."""
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -68,7 +93,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     return ErrorTold(
         "AL303",
         _kind(report, case.group),
-        _title(report),
+        f"{_title(report)}; it may be a false alarm" if doubtful else _title(report),
         Confidence.POSSIBLE if doubtful else Confidence.PROVEN,
         because=tuple(_because(report)),
         links=tuple(_links(case, report)),
@@ -209,7 +234,7 @@ def _links(case: ErrorCase, report: SanitizerReport) -> Iterator[Link]:
     for race in report.races:
         yield Link("other access", f"{race.symbol} in {race.file}:{race.line}", place)
     for frame in report.host_frames:
-        if frame.file:
+        if frame.file and frame.file not in _MACHINERY:
             yield Link("python", f"{frame.file}:{frame.line} in {frame.symbol}", place)
     if report.file and report.line:
         for code, _ in case.evidence.base.named(report.file)[:1]:
