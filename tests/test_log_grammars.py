@@ -17,6 +17,10 @@ GRAMMARS = (
     "note",
     "sanitizer",
     "device_fault",
+    "device_exception",
+    "out_of_memory",
+    "collective",
+    "kernel_log",
 )
 SAMPLES = [
     (name, rule, text)

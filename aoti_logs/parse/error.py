@@ -8,6 +8,7 @@ Formats: `grammars/error.lark`; `Error: TEXT` is printed by torch/csrc/inductor/
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.aoti_text import read_aoti
@@ -148,7 +149,18 @@ def _bracketed(log: Log, line: Line, text: str) -> bool:
         return False
     said = found["text"].removeprefix("Exception in aoti_torch: ")
     form = ErrorForm.SHIM if found["level"] in "EFC" else ErrorForm.WARNING
-    return _error(log, form, line, said, Further.KNOWN)
+    message = read_message(log, _as_below(log, line), said, Further.KNOWN)
+    message.lines[0] = line
+    _add(log, form, message, said, None)
+    return True
+
+
+def _as_below(log: Log, line: Line) -> Line:
+    """Return the line as one of the stream below it: c10 puts the rank before a message's first line only."""
+    if line.rank is None or line.end >= log.size or log.claims.skip(line.end) != line.end:
+        return line
+    below = log.line(line.end)
+    return replace(line, rank=None) if below.rank is None and below.text.strip() else line
 
 
 def _raised_alone(log: Log, line: Line) -> bool:

@@ -39,12 +39,12 @@ class SanitizerFrame:
 
 @dataclass(frozen=True)
 class SanitizerReport:
-    """One report. `what` is `access`, `uninitialized`, `leak`, `api` or `other`; `text` its first line.
+    """One report. `what` is `access`, `uninitialized`, `leak`, `api`, `race` or `other`; `text` its first line.
 
     `access` is `read`, `write` or `atomic`, `space` `global`, `shared`, `local`; sizes and distances are bytes.
     `pc` is the address of the instruction (old form), `pc_offset` its distance from the start of the kernel (new form).
-    `relation` places the address `before`, `after` or `inside` the nearest allocation. `further` are lines of its own
-    that no field holds (the two accesses of a race, for example).
+    `relation` places the address `before`, `after` or `inside` the nearest allocation. `races` are the accesses of a
+    race after the one that `kernel`, `file` and `line` name. `further` are lines of its own that no field holds.
     """
 
     what: str
@@ -69,6 +69,7 @@ class SanitizerReport:
     api_error: str | None = None
     host_frames: tuple[SanitizerFrame, ...] = ()
     device_frames: tuple[SanitizerFrame, ...] = ()
+    races: tuple[SanitizerFrame, ...] = ()
     further: tuple[str, ...] = ()
 
 
@@ -79,6 +80,7 @@ class _Parts:
     facts: dict[str, object]
     host: list[SanitizerFrame] = field(default_factory=list)
     device: list[SanitizerFrame] = field(default_factory=list)
+    races: list[SanitizerFrame] = field(default_factory=list)
     further: list[str] = field(default_factory=list)
 
     def report(self) -> SanitizerReport:
@@ -88,6 +90,7 @@ class _Parts:
             **facts,  # type: ignore[arg-type]  # the keys are names of its fields
             host_frames=tuple(self.host),
             device_frames=tuple(self.device),
+            races=tuple(self.races),
             further=tuple(self.further),
         )
 
@@ -161,10 +164,18 @@ def _head(said: str) -> dict[str, object]:
         what = "leak"
     elif "API" in found:
         what = "api"
+    elif "SEVERITY" in found:
+        what = "race"
     error = first(found, "ERROR") or (f"error {found['CODE'][0]}" if "API" in found else None)
+    offset = first(found, "OFFSET")
     return {
         "what": what,
         "text": said,
+        "kernel": first(found, "KERNEL"),
+        "file": first(found, "FILE"),
+        "line": _number(found, "LINE"),
+        "pc_offset": offset[1:] if offset else None,
+        "block": _triple(found["TRIPLE"][0]) if "TRIPLE" in found else None,
         "access": first(found, "ACCESS"),
         "space": (first(found, "SPACE") or "").replace("__", "") or None,
         "size": _number(found, "SIZE"),
@@ -187,6 +198,12 @@ def _detail(parts: _Parts, said: str) -> None:
         parts.host[-1] = SanitizerFrame(last.symbol, said[3:], last.address, last.file, last.line)
     elif said.startswith("Saved host backtrace"):
         return
+    elif parts.facts["what"] == "race" and (race := fields("sanitizer", "race", said)) is not None:
+        where = _frame(race)
+        if parts.facts.get("kernel") is None:
+            parts.facts |= {"kernel": where.symbol, "file": where.file, "line": where.line}
+        else:
+            parts.races.append(where)
     elif not _located(parts.facts, said):
         parts.further.append(said)
 
@@ -239,7 +256,7 @@ def _frame(found: Fields) -> SanitizerFrame:
         next((found[name][0] for name in names if name in found), None),
         first(found, "LIBRARY") or first(found, "OLD_LIBRARY"),
         first(found, "ADDRESS") or (first(found, "OFFSET") or "")[1:] or None,
-        first(found, "FILE") or first(found, "OLD_FILE"),
+        first(found, "FILE") or first(found, "OLD_FILE") or first(found, "RACE_FILE"),
         _number(found, "LINE"),
     )
 

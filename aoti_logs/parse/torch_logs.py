@@ -26,6 +26,8 @@ from aoti_logs.parse.message import begins_other
 from aoti_logs.parse.torch_logs_heads import message_starts
 
 if TYPE_CHECKING:
+    import mmap
+
     from aoti_logs.parse.lines import Line, Log
 
 WORDS = (
@@ -37,6 +39,7 @@ WORDS = (
     b"\nERROR:",
     b"\nCRITICAL:",
     b"\n[20",
+    b"\n> [20",
     b"\n[I",
     b"\n[V",
     b".py:",
@@ -47,6 +50,10 @@ _DEFAULT = re.compile(DEFAULT.encode())
 _GLUED = re.compile(
     r"(?<![\\\"'`\w])(?:\[rank\d{1,7}\]:)?[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d{6} \d{1,20} \S{1,300}?\.py:\d{1,9}\]"
 )
+# Lines of torch's own messages that begin like something else: the title of a graph, the rules of a table, and, below
+# a graph break, the traceback that Python's formatter adds.
+_TITLES = r" ===== .+ =====\s*$|-{5,}[- ]*$|=+ most recent `torch\.compile` tracing attempt"
+_INSIDE = (re.compile(_TITLES), re.compile(_TITLES + r"|Traceback \(most recent call last\):|NoneType: None"))
 _LONGEST = 200_000  # lines of one message
 _LONGEST_HEAD = 4096
 _FOREIGN = 1 << 16  # bytes of other ranks that may stand between two lines of a message
@@ -57,10 +64,13 @@ class LineNumbers:
 
     def __init__(self, log: Log) -> None:
         self._data = log.data
+        self._log = log
         self._at, self._line = 0, 1
 
     def of(self, offset: int) -> int:
         """Return the line (from 1) of an offset that is not before the last one asked for."""
+        if self._log.unwrapped is not None:
+            return self._log.line_number(offset)
         if offset > self._at:
             self._line += bytes(self._data[self._at : offset]).count(b"\n")
             self._at = offset
@@ -100,12 +110,14 @@ class TorchLogs:
             self._wrapped(log, line, prefix)
             return True
         prefix = self._alone(log, line)
-        if prefix is not None:
+        if prefix is not None and ("%" not in prefix.style or prefix.module.startswith("torch")):
             if prefix.style == "unreadable":
                 log.unreadable(line.start, line.end, "TORCH_LOGS prefix")
-            else:
-                self._until_other(log, line, with_rank(prefix, line.rank))
-            return True
+                return True
+            self._until_other(log, line, with_rank(prefix, line.rank))
+            return (
+                prefix.style != "cpp"
+            )  # what C++ logs may be an error with a stack below it: `parse/error.py` claims it
         return self._glued(log, line)
 
     def finish(self, log: Log) -> None:
@@ -131,7 +143,7 @@ class TorchLogs:
         """Add the lines from `at` that have the same prefix to their message; return where they end."""
         data, size, length = log.data, log.size, len(prefix)
         limit = log.claims.next_start(at, size)
-        first, number = at, self._numbers.of(at)
+        first = at
         one = self._message(log, at, found, prefix)
         while True:
             end = data.find(b"\n", behind)
@@ -139,8 +151,8 @@ class TorchLogs:
             one.texts.append(data[behind:end])
             one.starts.append(at)
             one.ends.append(end)
-            one.numbers.append(number)
-            at, number = end, number + 1
+            one.numbers.append(self._numbers.of(at))
+            at = end
             if at >= limit or data[at : at + length] != prefix or len(one.texts) >= _LONGEST:
                 break
             behind = at + length
@@ -175,6 +187,8 @@ class TorchLogs:
     def _gap(self, log: Log, at: int) -> None:
         """Close what cannot go on: text without a prefix, unless it is of other ranks, ends a message."""
         between = bytes(log.data[max(self._frontier, 0) : at]) if at - self._frontier <= _FOREIGN else b""
+        if log.stream(max(self._frontier - 1, 0)) is not log.stream(at):
+            between = b""  # another process
         ranks = {_rank_of(row) for row in between.split(b"\n") if row}
         if not between or None in ranks:
             self._close(log, *self._open)
@@ -238,9 +252,12 @@ class TorchLogs:
                 break
             now = log.line(end)
             text = now.text
-            if now.rank != line.rank or begins_other(text) or self._alone(log, now) is not None:
+            if now.rank != line.rank or self._alone(log, now) is not None:
                 break
-        log.claims.add(line.start, end, "torch_logs")
+            if begins_other(text) and not _INSIDE[prefix.artifact == "graph_breaks"].match(text):
+                break
+        if prefix.style != "cpp":
+            log.claims.add(line.start, end, "torch_logs")
         self._close(log, *self._open)
         self._frontier = end
         _add(log, one)
@@ -285,7 +302,7 @@ def _add(log: Log, one: _Open) -> None:
         log.messages.append(message)
 
 
-def _other_prefix(data: bytes, at: int, prefix: bytes) -> bool:
+def _other_prefix(data: bytes | mmap.mmap, at: int, prefix: bytes) -> bool:
     """Tell whether a line that begins with a prefix has a longer one."""
     found = _DEFAULT.match(data, at)
     return found is None or found[0] != prefix

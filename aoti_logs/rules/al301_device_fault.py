@@ -18,7 +18,8 @@ the same error, so only the first one counts, and the process has to be started 
 
 ## Evidence it needs
 The error text. With the command line or the hints below the error it knows whether launches were waited for; with output
-of the value printer it knows the last launch that began. A report of compute-sanitizer (AL303) proves the kernel.
+of the value printer it knows the last launch that began. What the driver says while it writes a core dump of the device
+(`coredump: Detected an exception ...`), and what cuda-gdb shows, proves the kernel, as compute-sanitizer does (AL303).
 
 On recent GPUs a wild access is often reported as `operation not supported on global/shared address space`
 (cudaErrorInvalidAddressSpace): the address points into a window that is not global memory.
@@ -32,11 +33,14 @@ compiled for an aligned one.
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link, Missing
+from aoti_logs.parse.device_errors import device_errors
+from aoti_logs.parse.device_exception import DeviceException
 from aoti_logs.parse.device_fault import device_fault
-from aoti_logs.parse.events import ErrorForm
+from aoti_logs.parse.events import ErrorForm, LogLine
 from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches
 from aoti_logs.rules.device_run import last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
@@ -44,7 +48,7 @@ from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from aoti_logs.explain import Experiment
-    from aoti_logs.parse.device_fault import DeviceFault
+    from aoti_logs.parse.device_errors import DeviceError
     from aoti_logs.parse.events import ErrorText
     from aoti_logs.rules.device_run import Blocking, Printed, ReportedCall
     from aoti_logs.rules.error_case import ErrorCase
@@ -73,25 +77,38 @@ _HARDWARE = "cuda_hardware_error"
 _NAMES = {"cuda": "the GPU", "rocm": "the AMD GPU", "xpu": "the XPU"}
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What is known of the run of an error: each part is None where the log does not show it."""
+
+    error: DeviceError
+    backend: str
+    blocking: Blocking | None
+    call: ReportedCall | None
+    printed: Printed | None
+    exception: ErrorText | None
+    """What the driver or cuda-gdb says of the kernel; its detail is a `DeviceException`."""
+
+    @property
+    def waited(self) -> bool:
+        """Whether launches are known to have been waited for."""
+        return self.blocking is not None and self.blocking.on
+
+
 def tell_error(case: ErrorCase) -> ErrorTold | None:
     """Say that a kernel faulted, who reports it, and which kernel it was where the log shows that."""
-    fault = device_fault(case.error.text or case.error.message)
-    if fault is None or fault.error is None or fault.error.name not in _KINDS:
+    run = _run(case)
+    if run is None:
         return None
-    kind, what = _KINDS[fault.error.name]
-    blocking = launch_blocking(
-        case.events, (device_fault(e.text or e.message) for e in (case.error, *case.group))
-    )
-    call = reported_call((case.error, *(e for e in case.group if e is not case.error)))
-    printed = last_printed(case.events, case.error.span.start)
-    facts = _facts(case, fault, blocking, call, printed)
-    title = f"{what} on {_NAMES[fault.backend]}"
+    kind, what = _KINDS[run.error.name]
+    facts = _facts(case, run)
+    title = f"{what} on {_NAMES[run.backend]}"
     if kind == _HARDWARE:
         return _hardware(kind, title, facts)
-    suspect, sureness = _suspect(blocking, call, printed)
+    suspect, sureness = _suspect(run)
     if suspect is not None:
         facts["suspect_kernel"] = suspect
-        title += f", in `{suspect}`" if sureness is Confidence.LIKELY else f", perhaps in `{suspect}`"
+        title += f", perhaps in `{suspect}`" if sureness is Confidence.POSSIBLE else f", in `{suspect}`"
     else:
         title += "; which kernel made it is not known"
     return ErrorTold(
@@ -99,37 +116,54 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         kind,
         title,
         sureness,
-        because=_because(case.error, fault, blocking, call, printed),
-        links=tuple(_links(blocking, call, printed)),
+        because=_because(case.error, run),
+        links=tuple(_links(run)),
         facts=facts,
-        decide=_decide(blocking),
-        notes=_notes(kind, call),
-        missing=() if suspect else _missing(blocking),
-        experiments=_experiments(case, fault, blocking),
-        doubt=_doubt(blocking, printed) if suspect else None,
+        decide=() if sureness is Confidence.PROVEN else _decide(run),
+        notes=_notes(kind, case.error, run),
+        missing=() if suspect else _missing(run),
+        experiments=_experiments(case, run, sureness),
+        doubt=_doubt(run) if suspect and sureness is not Confidence.PROVEN else None,
     )
 
 
-def _facts(
-    case: ErrorCase,
-    fault: DeviceFault,
-    blocking: Blocking | None,
-    call: ReportedCall | None,
-    printed: Printed | None,
-) -> dict[str, Any]:
+def _run(case: ErrorCase) -> _Run | None:
+    error, group = case.error, case.group
+    fault = device_fault(error.text or error.message)
+    exception = next((e for e in (error, *group) if isinstance(e.detail, DeviceException)), None)
+    known = fault.error if fault is not None else None
+    if known is None and error is exception and isinstance(exception.detail, DeviceException):
+        known = device_errors().get(exception.detail.error or "")
+    if known is None or known.name not in _KINDS:
+        return None
+    faults = (device_fault(e.text or e.message) for e in (error, *group))
+    return _Run(
+        known,
+        fault.backend if fault is not None else "cuda",
+        launch_blocking(case.events, faults),
+        reported_call((error, *(e for e in group if e is not error))),
+        last_printed(case.events, error.span.start),
+        exception,
+    )
+
+
+def _facts(case: ErrorCase, run: _Run) -> dict[str, Any]:
     error = case.error
     facts: dict[str, Any] = {
-        "cuda_error": fault.error.text if fault.error else fault.text,
-        "backend": fault.backend,
-        "asynchronous": blocking is None or not blocking.on,
-        "sticky": fault.error is not None and fault.error.sticky,
+        "cuda_error": run.error.text,
+        "backend": run.backend,
+        "asynchronous": not run.waited,
+        "sticky": run.error.sticky,
         "n_lines": error.span.source.data[error.span.start : error.span.end].count(b"\n"),
     }
-    if blocking is not None:
-        facts["launch_blocking"] = blocking.on
-    if error.form is ErrorForm.LOGGED:
+    if run.blocking is not None:
+        facts["launch_blocking"] = run.blocking.on
+    if isinstance(error.detail, LogLine):
         facts["phase"] = "autotuning"
-    if call is not None:
+        facts["compile_id"] = error.detail.compile_id
+        facts["log_level"] = error.detail.level[:1]
+    if run.call is not None:
+        call = run.call
         facts["reported_kernel"] = call.kernel
         facts["kernel_args"] = list(call.args)
         facts["call_site"] = {"file": call.file, "line": call.line}
@@ -137,117 +171,136 @@ def _facts(
         if call.loading:
             facts["raised_while"] = "load_binary"
             facts["previous_kernel_suspected"] = True
-    if printed is not None:
-        facts["last_started_kernel"] = printed.started
-        facts["last_finished_kernel"] = printed.finished
-        if printed.user_kernel:
+        if call.autotuning:
+            facts["phase"] = "autotuning"
+    if run.printed is not None:
+        facts["last_started_kernel"] = run.printed.started
+        facts["last_finished_kernel"] = run.printed.finished
+        if run.printed.user_kernel:
             facts["user_kernel"] = True
+    if run.exception is not None:
+        facts["device_exception"] = asdict(run.exception.detail)  # type: ignore[call-overload]  # a DeviceException
     return facts
 
 
-def _suspect(
-    blocking: Blocking | None, call: ReportedCall | None, printed: Printed | None
-) -> tuple[str | None, Confidence]:
+def _suspect(run: _Run) -> tuple[str | None, Confidence]:
     """Return the kernel that the log points at, and how surely; nothing is said of a launch that only reports."""
-    waited = blocking is not None and blocking.on
-    if printed is not None and printed.started is not None:
+    found = run.exception.detail if run.exception is not None else None
+    if isinstance(found, DeviceException) and found.kernel:
+        return (found.frames or (found.kernel,))[-1], Confidence.PROVEN
+    if run.printed is not None and run.printed.started is not None:
         # A printed tensor was copied from the device, so what was launched before it had ended well.
-        return printed.started, Confidence.LIKELY if waited or printed.values else Confidence.POSSIBLE
-    if waited and call is not None and not call.loading:
-        return call.kernel, Confidence.LIKELY
+        sure = run.waited or run.printed.values
+        return run.printed.started, Confidence.LIKELY if sure else Confidence.POSSIBLE
+    if run.waited and run.call is not None and not run.call.loading:
+        return run.call.kernel, Confidence.LIKELY
     return None, Confidence.UNKNOWN
 
 
-def _because(
-    error: ErrorText,
-    fault: DeviceFault,
-    blocking: Blocking | None,
-    call: ReportedCall | None,
-    printed: Printed | None,
-) -> tuple[str, ...]:
+def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     found = []
+    call, blocking = run.call, run.blocking
+    if run.exception is not None:
+        found.append("the state of the device names the kernel in which the exception was raised")
     if call is not None and call.loading:
         found.append(
             f"`{call.kernel}` was only being loaded when the error was reported: an earlier kernel made it"
         )
-    elif call is not None and not (blocking is not None and blocking.on):
+    elif call is not None and not run.waited:
         found.append(
             f"`{call.kernel}` is the launch at which it was reported; an earlier kernel may have made it"
         )
     if blocking is None:
-        found.append(
-            "the log does not show whether launches were waited for, so the call that reports it need not have made it"
-        )
+        if run.exception is None:
+            found.append(
+                "the log does not show whether launches were waited for, so the call that reports it need not have "
+                "made it"
+            )
     elif blocking.on:
         found.append(f"launches were waited for: {blocking.how}")
     else:
-        found.append(f"launches were not waited for ({blocking.how}): an earlier kernel may have made it")
-    if printed is not None and printed.started is not None:
-        found.append(f"`{printed.started}` is the last launch that was announced and not finished")
+        found.append(f"launches were not waited for: {blocking.how}")
+    if run.printed is not None and run.printed.started is not None:
+        found.append(f"`{run.printed.started}` is the last launch that was announced and not finished")
     if error.form is ErrorForm.LOGGED:
-        found.append("autotuning tried a kernel that faulted; torch goes on, but the device does not")
-    if fault.error is not None and fault.error.sticky:
+        found.append(
+            "autotuning tried a kernel and passed over its failure; torch goes on, but the device does not"
+        )
+    if run.error.sticky:
         found.append(
             "the error is sticky: the CUDA context is lost, and every later call of this process fails with it"
         )
     return tuple(found)
 
 
-def _links(blocking: Blocking | None, call: ReportedCall | None, printed: Printed | None) -> list[Link]:
+def _links(run: _Run) -> list[Link]:
     found = []
-    if call is not None:
-        step = "launch" if blocking is not None and blocking.on and not call.loading else "reported by"
-        detail = ("it was being loaded, not run",) if call.loading else ()
+    if run.call is not None:
+        call = run.call
+        step = "launch" if run.waited and not call.loading else "reported by"
+        detail: tuple[str, ...] = ("it was being loaded, not run",) if call.loading else ()
+        detail += ("it was being autotuned",) if call.autotuning else ()
         text = f"{call.kernel}({', '.join(call.args)})"
         found.append(Link(step, text, call.span.place, details=detail))
-    if printed is not None and printed.started is not None:
-        detail = (f"finished before it: {printed.finished}",) if printed.finished else ()
-        found.append(Link("last started", printed.started, printed.span.place, details=detail))
+    if run.printed is not None and run.printed.started is not None:
+        detail = (f"finished before it: {run.printed.finished}",) if run.printed.finished else ()
+        found.append(Link("last started", run.printed.started, run.printed.span.place, details=detail))
+    if run.exception is not None and isinstance(run.exception.detail, DeviceException):
+        seen = run.exception.detail
+        where = f" at {seen.file}:{seen.line}" if seen.file else ""
+        text = f"{seen.name}{f' in {seen.kernel}' if seen.kernel else ''}{where}"
+        found.append(Link("device", text, run.exception.span.place))
     return found
 
 
-def _decide(blocking: Blocking | None) -> tuple[str, ...]:
-    if blocking is not None and blocking.on:
+def _decide(run: _Run) -> tuple[str, ...]:
+    if run.waited:
         return ("run under compute-sanitizer: it names kernel, line and thread",)
     return ("run again with CUDA_LAUNCH_BLOCKING=1", "or under compute-sanitizer")
 
 
-def _missing(blocking: Blocking | None) -> tuple[Missing, ...]:
-    if blocking is not None and blocking.on:
+def _missing(run: _Run) -> tuple[Missing, ...]:
+    if run.waited:
         how = "compute-sanitizer with PYTORCH_NO_CUDA_MEMORY_CACHING=1, or the names that AOTInductor's printer prints"
     else:
         how = "the same run with CUDA_LAUNCH_BLOCKING=1"
     return (Missing("the kernel that faulted", how),)
 
 
-def _notes(kind: str, call: ReportedCall | None) -> tuple[str, ...]:
+def _notes(kind: str, error: ErrorText, run: _Run) -> tuple[str, ...]:
     notes = []
     if kind == "cuda_misaligned_address":
         notes.append(
             "Inductor's kernels read up to 16 bytes at once from tensors that were 16-byte aligned when they were compiled; "
             "a view such as `x[1:]` is not"
         )
-    if call is not None and call.backward:
+    if run.call is not None and run.call.backward:
         notes.append("it was reported in the backward")
+    if error.form is ErrorForm.LOGGED:
+        notes.append(
+            "with TORCHINDUCTOR_AUTOTUNE_IN_SUBPROC=1 choices are tried in another process, which may lose its context"
+        )
     return tuple(notes)
 
 
-def _doubt(blocking: Blocking | None, printed: Printed | None) -> str | None:
-    if printed is not None and printed.started is not None:
+def _doubt(run: _Run) -> str | None:
+    if run.printed is not None and run.printed.started is not None:
         doubt = "names that were still in a buffer when the process ended are not in the log"
-        if printed.values or (blocking is not None and blocking.on):
+        if run.printed.values or run.waited:
             return doubt
         return f"launches were not waited for, so an earlier kernel may be it; {doubt}"
     return "kernels that other threads or libraries launched may be it"
 
 
-def _experiments(case: ErrorCase, fault: DeviceFault, blocking: Blocking | None) -> tuple[Experiment, ...]:
+def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Experiment, ...]:
     command = case.command
     found = []
-    if blocking is None or not blocking.on:
-        found.append(wait_for_launches(command, fault.backend))
-    if fault.backend != "cuda":
+    if not run.waited and sureness is not Confidence.PROVEN:
+        found.append(wait_for_launches(command, run.backend))
+    if run.backend != "cuda":
         return tuple(found)
+    if sureness is Confidence.PROVEN:
+        return (sanitize(command),)
     if uses_aoti(case.events) and not case.events.dumps:
         found.append(print_names(command))
     return (*found, sanitize(command), dump_core(command))

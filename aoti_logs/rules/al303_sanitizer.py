@@ -64,7 +64,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if memory:
         facts["suspect_false_positive"] = doubtful
     if memory and report.kernel and not doubtful:
-        facts["suspect_kernel"] = _name(report.kernel)
+        facts["suspect_kernel"] = _name(_outermost(report) or report.kernel)
     return ErrorTold(
         "AL303",
         _kind(report, case.group),
@@ -97,6 +97,11 @@ def _name(kernel: str) -> str:
     return kernel.split("(", 1)[0] if "<" not in kernel else kernel
 
 
+def _outermost(report: SanitizerReport) -> str | None:
+    """Return the kernel that called the function of the access, where the device's call stack is printed."""
+    return report.device_frames[-1].symbol if report.device_frames else None
+
+
 def _title(report: SanitizerReport) -> str:
     kernel = f"`{report.kernel}`" if report.kernel else "a kernel"
     where = f" at {report.file}:{report.line}" if report.file else ""
@@ -107,6 +112,9 @@ def _title(report: SanitizerReport) -> str:
         return f"{kernel} {verb} {what} of {report.space} memory at {report.address}{where}{reason}"
     if report.what == "uninitialized":
         return f"{kernel} reads {report.space} memory that nothing has written{where}"
+    if report.what == "race":
+        other = next((f" and line {r.line}" for r in report.races if r.line), "")
+        return f"{kernel} has a race{where}{other}: threads use shared memory that others write, without a barrier between"
     if report.what in _WHAT:
         return report.text
     return f"{report.text}{f': {kernel}{where}' if report.kernel else ''}"
@@ -114,7 +122,7 @@ def _title(report: SanitizerReport) -> str:
 
 def _facts(case: ErrorCase, report: SanitizerReport, reports: list[SanitizerReport]) -> dict[str, Any]:
     own = asdict(report)
-    for key in ("what", "host_frames", "device_frames", "further"):
+    for key in ("what", "host_frames", "device_frames", "races", "further"):
         del own[key]
     own["thread"] = list(report.thread) if report.thread else None
     own["block"] = list(report.block) if report.block else None
@@ -195,6 +203,11 @@ def _links(case: ErrorCase, report: SanitizerReport) -> Iterator[Link]:
     if report.kernel:
         where = f" in {report.file}:{report.line}" if report.file else ""
         yield Link("kernel", f"{report.kernel}{where}", place, details=tuple(who))
+    for frame in report.device_frames:
+        where = f" in {frame.file}:{frame.line}" if frame.file else ""
+        yield Link("called by", f"{frame.symbol}{where}", place)
+    for race in report.races:
+        yield Link("other access", f"{race.symbol} in {race.file}:{race.line}", place)
     for frame in report.host_frames:
         if frame.file:
             yield Link("python", f"{frame.file}:{frame.line} in {frame.symbol}", place)

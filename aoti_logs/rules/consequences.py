@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.events import AssertionForm, ErrorForm, ErrorText
+from aoti_logs.rules.relation import is_secondary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -40,6 +41,8 @@ def follows(error: ErrorText, assertion: Assertion) -> bool:
     if error.form in {ErrorForm.TERMINATE, ErrorForm.SIGNAL}:
         return True
     text = error.message
+    if error.exception_type and is_secondary(error):
+        return True
     if assertion.form is AssertionForm.CPU:
         # CPU errors do not stick: another call of another model may fail for reasons of its own.
         return assertion.message in text
@@ -139,7 +142,7 @@ def _text(error: ErrorText) -> str:
     if error.exception_type and not error.message.startswith(error.exception_type):
         message = error.message
         return (
-            f"{error.exception_type}: {message}"
+            ": ".join(part for part in (error.exception_type, message.strip()) if part)
             if error.form is ErrorForm.PYTHON and "CUDA error" not in message
             else message
         )

@@ -19,6 +19,7 @@ _GENERATED = re.compile(
     r"torchinductor_|/inductor_cache/|[/\\][a-z0-9]{2}[/\\]c[a-z2-7]{50,}\.py$|^<string>$"
 )
 _LOADS = re.compile(r"\b_init_handles\b|\bload_binary\(")
+_AUTOTUNES = re.compile(r"\bautotune_to_one_config\b|\bbenchmark_all_configs\b|\bcoordinate_descent_tuning\b")
 _BACKWARD = re.compile(
     r"\bCompiledFunctionBackward\b|\b_engine_run_backward\b|\.backward\(|\bbackward_pass\b"
 )
@@ -33,7 +34,8 @@ _LONGEST = 4096  # characters of a launch's line
 class ReportedCall:
     """The launch at which Python was when an error was reported: it reports, it need not be the one that failed.
 
-    `args` are its arguments without grid and stream, as written. `loading` when the kernel was only being loaded.
+    `args` are its arguments without grid and stream, as written. `loading` when the kernel was only being loaded,
+    `autotuning` when its configurations were being measured.
     """
 
     kernel: str
@@ -43,6 +45,7 @@ class ReportedCall:
     span: Span
     generated: bool
     loading: bool
+    autotuning: bool
     backward: bool
 
 
@@ -63,6 +66,7 @@ def reported_call(errors: Iterable[ErrorText]) -> ReportedCall | None:
                 frame.line,
                 frame.span,
                 generated=_GENERATED.search(frame.file) is not None,
+                autotuning=_AUTOTUNES.search(text) is not None,
                 loading=_LOADS.search(text) is not None,
                 backward=_BACKWARD.search(text) is not None or any(a.startswith("tangents_") for a in args),
             )
@@ -153,7 +157,7 @@ def last_printed(events: LogEvents, before: int) -> Printed | None:
     for dump in events.dumps:
         if dump.span.start >= before or not dump.kernel:
             continue
-        values = values or dump.form == "cpp"
+        values = values or dump.format.startswith("cpp_v")
         if dump.phase == "before_launch":
             started, last = dump.kernel, dump.span
         elif dump.phase == "after_launch":

@@ -9,12 +9,14 @@ from aoti_logs.code.case import build_case
 from aoti_logs.code.episode import Episodes
 from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.al309_device_assert import assert_finding
 from aoti_logs.rules.consequences import Causes, returned
-from aoti_logs.rules.device_asserts import assert_finding, exit_finding
 from aoti_logs.rules.index_finding import index_finding
 from aoti_logs.rules.log_notes import LogCase, note_findings
 from aoti_logs.rules.message_failures import message_findings, with_limits
 from aoti_logs.rules.other_failures import other_findings
+from aoti_logs.rules.shape_evidence import with_shape_evidence
+from aoti_logs.rules.silent_exit import exit_finding
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
@@ -48,6 +50,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         )
     findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
     findings = with_limits(findings, message_findings(events, source, findings))
+    findings = with_shape_evidence(findings, events)
     findings += note_findings(LogCase(events, source, evidence, tuple(findings)))
     left = len(events.assertions) - MOST
     if left > 0:

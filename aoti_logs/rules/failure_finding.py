@@ -29,6 +29,10 @@ _RULES = {
     FailureKind.INVALID_CXX: "al606_no_cxx_compiler",
     FailureKind.CXX_ERROR: "al607_cxx_error",
     FailureKind.LOWERING: "al608_lowering",
+    FailureKind.TRITON: "al612_triton_compilation",
+    FailureKind.RESOURCES: "al614_triton_resources",
+    FailureKind.TRITON_DUMP: "al613_triton_dump",
+    FailureKind.SUBPROCESS: "al615_subprocess",
 }
 _LONGEST = 8000  # characters of an exception's text that go into the facts
 _NOT_KNOWN = "nothing tells whether it was raised, or the function ran uncompiled"
@@ -83,7 +87,7 @@ def innermost(case: FailureCase) -> str:
 
 def _first(case: FailureCase) -> Link:
     failure = case.failure
-    types = [t for t in (failure.class_name, *failure.inner) if t]
+    types = [t for t in (failure.class_name, *failure.inner_names) if t]
     text = ": ".join([*types, failure.message]) if failure.message else ": ".join(types)
     where = f"compile {case.compile_id}" if case.compile_id else ""
     if case.function is not None:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 _SHOWN = 8  # ranks that are named in words
-WAITING = frozenset({"collective_timeout", "nccl_watchdog", "nccl_error", "peer_lost", "child_failed"})
-"""Kinds of a rank, or of a launcher, that heard of a failure elsewhere."""
+_WAITING_RULES = frozenset({"AL320", "AL321"})
+_WAITING = frozenset({"peer_lost"})
+"""What a rank, or a launcher, says that heard of a failure elsewhere."""
 
 
 def by_rank(findings: Sequence[Finding]) -> list[Finding]:
@@ -74,16 +75,28 @@ def _named(ranks: Sequence[int]) -> str:
 def _under_the_first(findings: list[Finding]) -> list[Finding]:
     """Put what only waits for another rank under the failure of a rank of the same log that failed by itself."""
     causes = [f for f in findings if f.role == "cause"]
-    own = [f for f in causes if f.kind not in WAITING and f.rank is not None]
+    own = [f for f in causes if not _waits(f) and f.rank is not None]
     moved: dict[int, list[Finding]] = {}
     for finding in causes:
-        if finding.kind not in WAITING:
-            continue
-        lead = next((f for f in own if f.log == finding.log and f.rank != finding.rank), None)
+        lead = next((f for f in own if _before(f, finding)), None) if _waits(finding) else None
         if lead is not None:
             moved.setdefault(id(lead), []).append(finding)
     gone = {id(f) for group in moved.values() for f in group}
     return [_with(f, moved.get(id(f), [])) for f in findings if id(f) not in gone]
+
+
+def _waits(finding: Finding) -> bool:
+    return finding.rule in _WAITING_RULES or finding.kind in _WAITING
+
+
+def _before(lead: Finding, waiting: Finding) -> bool:
+    """Tell whether a rank of the same log failed by itself before another one gave up waiting; a closed connection has no time."""
+    if lead.log != waiting.log or lead.rank == waiting.rank:
+        return False
+    first, then = (f.chain[0].place if f.chain else None for f in (lead, waiting))
+    return waiting.facts.get("peer_ended") is True or (
+        first is not None and then is not None and first.line < then.line
+    )
 
 
 def _with(lead: Finding, waiting: list[Finding]) -> Finding:
@@ -98,4 +111,5 @@ def _with(lead: Finding, waiting: list[Finding]) -> Finding:
         )
         for f in waiting
     )
-    return replace(lead, consequences=(*lead.consequences, *links))
+    behind = sorted((*lead.consequences, *links), key=lambda k: k.place.line if k.place else 0)
+    return replace(lead, consequences=tuple(behind))

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.aftermath import aftermath, is_sticky, repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ _HEARD = re.compile(
     r"(?i:see (?:the )?(?:root cause|error|stack trace|traceback)s? above)|Engine core (?:proc|initialization)|"
     r"died with <Signals|died unexpectedly|terminated with (?:signal|the following error|exit code)|exitcode *:|"
     r"recvBytes failed|Connection (?:reset by peer|closed by (?:remote )?peer)|remote process (?:has )?exited|"
-    r"Process group watchdog|Watchdog caught|Some NCCL operations have failed or timed out|taking (?:the )?entire process down|"
+    r"Process group watchdog|Watchdog caught|detected by watchdog|Stack trace of the failed collective|Some NCCL operations have failed or timed out|taking (?:the )?entire process down|"
     r"To avoid (?:data inconsistency|this inconsistency)|failed \(exitcode|Worker failed with error|"
     r"was killed by signal|exited unexpectedly|Failures:|closing signal SIGTERM"
 )
@@ -48,16 +49,6 @@ _ENDING = re.compile(
 )
 """What destructors and threads say while a process ends."""
 _CALL = re.compile(r"(?:run_func_|AOTInductorModel\w*Run\w*)\s*\(")
-_DEVICE = re.compile(
-    r"\b(?:CUDA|HIP|Triton Error|CUBLAS|cuBLAS|CUDNN|cuDNN|CUSOLVER|CUFFT|NCCL|hipError|cudaError)", re.I
-)
-_STICKY = frozenset(
-    {
-        "cudaErrorAssert", "cudaErrorIllegalAddress", "cudaErrorMisalignedAddress", "cudaErrorLaunchFailure",
-        "cudaErrorIllegalInstruction", "cudaErrorHardwareStackError", "cudaErrorInvalidPc",
-        "cudaErrorInvalidAddressSpace", "cudaErrorLaunchTimeout",
-    }
-)  # fmt: skip
 _TELLING = 12  # characters of a message of which one is no other
 _SHORT = 2000
 
@@ -69,10 +60,9 @@ def is_secondary(error: ErrorText) -> bool:
         return False
     if error.form is ErrorForm.TERMINATE and not error.message:
         return True
-    return (
-        any(p.search(said) for p in (_ENDING, _HEARD))
-        or _PARENT.match(error.exception_type or "") is not None
-    )
+    if _PARENT.match(error.exception_type or "") or aftermath(error) is not None:
+        return True
+    return any(p.search(said) for p in (_ENDING, _HEARD))
 
 
 def cause_of(errors: Sequence[ErrorText]) -> ErrorText:
@@ -93,11 +83,11 @@ def relation(cause: ErrorText, later: ErrorText) -> Relation:
         return Relation.AGAIN
     if is_secondary(later) or (later.form is ErrorForm.SIGNAL and _ends(cause)):
         return Relation.FOLLOWS
-    if cause.cuda_error in _STICKY and _DEVICE.search(later.message):
+    if repeats(later, cause) is not None:
         return Relation.FOLLOWS
     return Relation.AFTER
 
 
 def _ends(cause: ErrorText) -> bool:
     """Tell whether a process ends by a signal because of such an error."""
-    return cause.form in {ErrorForm.TERMINATE, ErrorForm.SIGNAL, ErrorForm.CPP} or cause.cuda_error in _STICKY
+    return cause.form in {ErrorForm.TERMINATE, ErrorForm.SIGNAL, ErrorForm.CPP} or is_sticky(cause)
