@@ -33,6 +33,7 @@ NAMES: tuple[str, ...] = (
     "al217_version_mismatch",
     "al213_shim_exception",
     "al214_api_call_failed",
+    "al305_device_refused",
     "al215_model_error",
     "al616_size_stride",
     "al617_runtime_assert",
