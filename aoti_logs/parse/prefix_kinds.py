@@ -59,6 +59,8 @@ _DIGITS = b"0123456789"
 _MONTHS = b"JFMASOND"
 
 KINDS: tuple[PrefixKind, ...] = (
+    # c10's logger writes it itself, before the first line of a message only.
+    PrefixKind("rank_of_c10", rb"\[rank(?P<rank>\d{1,7})\]:(?=\[[VIWEF](?:\d{3,4} \d\d:| \w+\.\w+:\d))", b"["),
     PrefixKind("rank", rb"\[rank(?:: )?(?P<rank>\d{1,7})\]:? ?", b"[", relays=True),
     PrefixKind(
         "torchrun", rb"\[(?P<worker>(?:default|trainer|worker)(?P<rank>\d{1,7}))\]:(?: (?=\S))?", b"[", relays=True
