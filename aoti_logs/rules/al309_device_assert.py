@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 NAN_FOUND = "NaN or Inf found"
 """What `check_nan` of torch/_inductor/codegen/common.py asserts in a Triton kernel."""
+_LIBRARY = re.compile(r"/torch/|^<frozen ")
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
 _BACKENDS = {
     AssertionForm.CUDA: "cuda",
@@ -147,6 +148,9 @@ def _reporter(followers: list[ErrorText], blocking: Blocking | None) -> tuple[Li
     told = (e.python_frames for e in followers if e.python_frames and not is_secondary(e))
     last = user_frame(next(told, ()))
     if last is None:
+    frames = next((e.python_frames for e in followers if e.python_frames and not is_secondary(e)), ())
+    own = [f for f in frames if not _LIBRARY.search(f.file.replace("\\", "/"))]
+    if not own:
         return ()
     waited = blocking is not None and blocking.on
     text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")

@@ -35,6 +35,7 @@ NAMES: tuple[str, ...] = (
     "al214_api_call_failed",
     "al305_device_refused",
     "al215_model_error",
+    "al305_device_refused",
     "al616_size_stride",
     "al617_runtime_assert",
     "al620_tool_usage",
