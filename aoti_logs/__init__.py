@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aoti_logs._run import Run, load
+    from aoti_logs._saved import saved_tensor
     from aoti_logs.errors import LoadError
     from aoti_logs.explain import Explanation, Finding
 
 __version__ = "0.1.0"
 
-__all__ = ["Explanation", "Finding", "LoadError", "Run", "__version__", "load"]
+__all__ = ["Explanation", "Finding", "LoadError", "Run", "__version__", "load", "saved_tensor"]
 
 _PLACES = {
     "load": "aoti_logs._run",
@@ -24,6 +25,7 @@ _PLACES = {
     "LoadError": "aoti_logs.errors",
     "Explanation": "aoti_logs.explain",
     "Finding": "aoti_logs.explain",
+    "saved_tensor": "aoti_logs._saved",
 }
 
 

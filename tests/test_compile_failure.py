@@ -250,7 +250,7 @@ def test_the_exception_of_a_worker_process_is_inside():
         "triton.compiler.errors.CompilationError: at 56:48:\n    x = y\n"
     )
     failure = read_failure("BackendCompilerFailed", text)
-    assert failure.inner == ("SubprocException", "CompilationError")
+    assert failure.inner == ("SubprocException", "triton.compiler.errors.CompilationError")
     assert failure.message == "at 56:48:"
 
 

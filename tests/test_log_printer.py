@@ -11,8 +11,8 @@ from tests.log_text import CUDA, DUMP, SCALARS, read
 
 def test_tensor_block():
     (dump,) = read(DUMP).dumps
-    assert (dump.form, dump.phase, dump.kernel, dump.argument) == (
-        "cpp",
+    assert (dump.format, dump.phase, dump.kernel, dump.argument) == (
+        "cpp_v2",
         "before_launch",
         "at::_ops::sort_stable::call",
         "buf2",
@@ -38,7 +38,7 @@ def test_every_byte_of_a_block_is_in_its_record():
 
 def test_scalars_share_a_line_with_a_literal_backslash_n():
     events = read(SCALARS + DUMP)
-    assert [(d.form, d.argument, d.value) for d in events.dumps][:2] == [
+    assert [(d.format, d.argument, d.value) for d in events.dumps][:2] == [
         ("cpp_scalar", "s24", "77"),
         ("cpp_scalar", "64L", "64"),
     ]
@@ -85,15 +85,15 @@ def test_block_interrupted_by_other_output_is_one_dump():
 
 def test_names_only_mode():
     events = read("[ before_launch: cpp_fused_0 ]\n[ after_launch: cpp_fused_0 ]\n")
-    assert [(d.form, d.phase, d.kernel) for d in events.dumps] == [
-        ("names", "before_launch", "cpp_fused_0"),
-        ("names", "after_launch", "cpp_fused_0"),
+    assert [(d.format, d.phase, d.kernel) for d in events.dumps] == [
+        ("kernel_names_only", "before_launch", "cpp_fused_0"),
+        ("kernel_names_only", "after_launch", "cpp_fused_0"),
     ]
 
 
 def test_model_inputs_have_no_kernel():
     (dump,) = read("[  aoti_model_inputs - arg0_1  ]:\nNumber of elements: 1\nDtype: long int\n").dumps
-    assert (dump.phase, dump.kernel, dump.argument) == ("inputs", None, "arg0_1")
+    assert (dump.phase, dump.kernel, dump.argument) == ("aoti_model_inputs", None, "arg0_1")
 
 
 PYTHON = """\
@@ -114,7 +114,7 @@ Value:  7
 
 def test_python_variant():
     tensor, number = read(PYTHON.format("torch.float32")).dumps
-    assert (tensor.form, tensor.dtype, tensor.shape, tensor.numel, tensor.complete) == (
+    assert (tensor.format, tensor.dtype, tensor.shape, tensor.numel, tensor.complete) == (
         "python",
         "torch.float32",
         (4,),
@@ -132,8 +132,8 @@ def test_python_variant_of_2_6_prints_the_mean_as_dtype():
 def test_saved_tensors():
     text = "aoti_torch_save_tensor_handle: Saved tensor to /srv/tmp/aoti_torchbefore_launch_aoti_torch_cpu_mm_out_buf0_cpu.pt\n"
     (dump,) = read(text).dumps
-    assert (dump.form, dump.phase, dump.kernel, dump.argument) == (
-        "saved",
+    assert (dump.format, dump.phase, dump.kernel, dump.argument) == (
+        "save",
         "before_launch",
         "aoti_torch_cpu_mm_out",
         "buf0",

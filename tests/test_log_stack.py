@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.stack import bare_name
 from tests.log_text import CAPTURED, CPU, GDB, read
 
 
@@ -97,9 +96,3 @@ def test_c10_frame_gives_back_what_was_printed(symbol, path, number, offset, add
 def test_captured_frame_gives_back_what_was_printed(symbol, path, number, line):
     (stack,) = read(f"#{number} {symbol} from {path}:{line}\n").stacks
     assert [(f.number, f.symbol, f.file, f.line) for f in stack.frames] == [(number, symbol, path, line)]
-
-
-def test_name_without_arguments():
-    assert bare_name("c10::Error::Error(c10::SourceLocation, std::string)") == "c10::Error::Error"
-    assert bare_name("run(std::function<void (int)>&, void*)") == "run"
-    assert bare_name("clone") == "clone"

@@ -137,7 +137,13 @@ def test_generated_code_is_not_blamed_for_an_error_elsewhere(fixtures_dir: Path,
 def test_a_recompile_names_what_changed_and_its_values(explained):
     (finding,) = findings(explained("cpu_trace_recompile_limit"), "recompile")
     assert finding.facts["changed"] == [
-        {"what": "size 0 of `x`", "values": ["2", "3", "4"], "compile_ids": ["0/0", "0/1"]}
+        {
+            "what": "size 0 of `x`",
+            "kind": "size",
+            "n_reasons": 2,
+            "values": ["2", "3", "4"],
+            "compile_ids": ["0/0", "0/1"],
+        }
     ]
     assert finding.facts["n_events"] == 2
     assert finding.fixes[0].startswith("torch._dynamo.mark_dynamic(x, 0)")

@@ -149,14 +149,14 @@ def _hints(assertion: Assertion, events: LogEvents, in_time: bool) -> Hints:
 def _numbers(assertion: Assertion, events: LogEvents, site: Site, kernel: str) -> Numbers:
     """Collect the printed numbers; records of the value printer only when this wrapper prints values."""
     wrapper = site.wrapper
-    if wrapper is None or not events.dumps or not _prints_values(wrapper.source):
+    if wrapper is None or not events.dumps or not prints_values(wrapper.source):
         return Numbers.before(events, assertion.first.start)
     return Numbers.before(
         events, assertion.first.start, kernel, {call.kernel for call in wrapper.calls} | {kernel}
     )
 
 
-def _prints_values(source: Source) -> bool:
+def prints_values(source: Source) -> bool:
     """Tell whether generated code calls the value printer (C++ and Python forms of torch 2.5 and later)."""
     words = (b"aoti_torch_print_tensor_handle(", b"_print_debugging_tensor_value_info(", b"before_launch - ")
     return any(source.data.find(word) >= 0 for word in words)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import Dump, LogEvents
     from aoti_logs.sources.source import Place, Span
 
+_INPUTS = "aoti_model_inputs"
 _EXACT = 1_000_000
 """Below this the printer's six digits are all of an integer's digits."""
 
@@ -108,7 +109,7 @@ class Numbers:
     def symbol(self, symbol: str, kernel: str) -> Known | None:
         """Return a size that the value printer printed as a scalar before a launch."""
         for dump in reversed(self.dumps):
-            if dump.form == "cpp_scalar" and dump.argument == symbol and dump.kernel == kernel:
+            if dump.format == "cpp_scalar" and dump.argument == symbol and dump.kernel == kernel:
                 value = _integer(dump.value)
                 if value is not None:
                     return Known(
@@ -136,7 +137,7 @@ class Numbers:
                 if names:
                     break
                 continue
-            if dump.argument and dump.form != "cpp_scalar":
+            if dump.argument and dump.format != "cpp_scalar":
                 names.add(dump.argument)
         return names
 
@@ -160,9 +161,9 @@ def _failing_call(printed: Sequence[Dump], kernel: str | None, known: Collection
     if any(d.phase == "after_launch" and d.complete and d.kernel == kernel for d in printed[last:]):
         return ()
     first = last
-    while first > 0 and printed[first - 1].phase != "inputs" and printed[first].phase != "inputs":
+    while first > 0 and printed[first - 1].phase != _INPUTS and printed[first].phase != _INPUTS:
         first -= 1
-    while first > 0 and printed[first - 1].phase == "inputs":
+    while first > 0 and printed[first - 1].phase == _INPUTS:
         first -= 1
     call = tuple(printed[first:])
     return call if all(d.kernel is None or d.kernel in known for d in call) else ()

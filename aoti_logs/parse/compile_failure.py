@@ -10,13 +10,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.aoti_facts import ImageError, VersionMismatch
+from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.compiler_error import compiler_run
 from aoti_logs.parse.constraint import read_violations
 from aoti_logs.parse.data_dependent import read_undecided
 from aoti_logs.parse.dynamo_text import split_text, unsupported, user_frames
-from aoti_logs.parse.failure import Failure, FailureKind, Lowered, NodeCall
+from aoti_logs.parse.failure import Failure, FailureKind, NodeCall
+from aoti_logs.parse.lowered import read_lowered
 from aoti_logs.parse.recompile_limit import read_limit
 from aoti_logs.parse.shape import fields, first
+from aoti_logs.parse.triton_error import RESOURCES, read_resources, read_triton
+from aoti_logs.parse.worker_text import root_text
 
 if TYPE_CHECKING:
     from aoti_logs.parse.failure import Detail
@@ -47,11 +52,12 @@ _KINDS = {
     "Unsupported": FailureKind.DYNAMO_UNSUPPORTED,
     "UserError": FailureKind.DYNAMO_UNSUPPORTED,
     "UncapturedHigherOrderOpError": FailureKind.DYNAMO_UNSUPPORTED,
+    "SubprocException": FailureKind.SUBPROCESS,
     **dict.fromkeys(_LIMITS, FailureKind.RECOMPILE_LIMIT),
 }
 """What the class of an exception says, where its text says nothing more precise."""
-_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Resources|Failed)(?:: |$)")
-_GLUED = re.compile(r"^( *\)\))[A-Za-z_][\w.]*: .*$")
+_COMPILES = {"BackendCompilerFailed", "InductorError", "InternalTorchDynamoError", "SubprocException"}
+_NO_CONFIGS = re.compile(r"(?:Failed to run autotuning code block: )?No valid triton configs\. ")
 _NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
 
@@ -67,7 +73,7 @@ def read_failure(exception_type: str | None, text: str) -> Failure:
     said, frames = split_text(text)
     own = kind_name.rpartition(".")[2] if kind_name else None
     inner, core, backend = _peel(own, said)
-    kind, detail, operator = _judge([n for n in (own, *inner) if n], core, said)
+    kind, detail, operator = _judge([n for n in (kind_name, *inner) if n], core, said)
     message = _message(core)
     if isinstance(detail, NodeCall):
         node = _node(core)
@@ -101,7 +107,7 @@ def exception_class(name: str | None) -> str | None:
 
 
 def _peel(own: str | None, text: str) -> tuple[tuple[str, ...], str, str | None]:
-    """Return the types inside, the text of the innermost one, and the backend's name."""
+    """Return the types inside as printed, the text of the innermost one, and the backend's name."""
     inner: list[str] = []
     backend: str | None = None
     for _ in range(_DEEPEST):
@@ -113,9 +119,10 @@ def _peel(own: str | None, text: str) -> tuple[tuple[str, ...], str, str | None]
             backend, text = found["BACKEND"][0], below
             line, _, below = text.partition("\n")
         elif own == "SubprocException":
-            # A whole traceback of the worker process; its last line that names an exception is what was raised.
-            told = [n for n, row in enumerate(text.split("\n")) if _RAISED.match(row)]
-            text = "\n".join(text.split("\n")[told[-1] :]) if told else text
+            text = root_text(text)
+            line, _, below = text.partition("\n")
+        elif (configs := _NO_CONFIGS.match(line)) is not None:
+            text = text[configs.end() :]
             line, _, below = text.partition("\n")
         elif own not in _WRAPPERS:
             break
@@ -124,13 +131,15 @@ def _peel(own: str | None, text: str) -> tuple[tuple[str, ...], str, str | None]
         if name is None or not name.rpartition(".")[2][:1].isupper():
             break
         own = name.rpartition(".")[2]
-        inner.append(own)
+        inner.append(name)
         text = line[line.index(name) + len(name) + 1 :].lstrip() + ("\n" + below if below else "")
     return tuple(inner), text, backend
 
 
 def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail | None, str | None]:
     """Return the kind, the text taken apart, and the operator that it is about."""
+    triton = _triton(names, core)
+    names = [name.rpartition(".")[2] for name in names]
     last = names[-1] if names else None
     undecided = read_undecided(core)
     if undecided is not None:
@@ -141,15 +150,23 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
     limit = read_limit(core)
     if limit is not None or not _LIMITS.isdisjoint(names):
         return FailureKind.RECOMPILE_LIMIT, limit, None
+    if triton is not None:
+        return (*triton, None)
     operator = _missing_kernel(last, core)
     if operator is not None:
         return FailureKind.UNSUPPORTED_OPERATOR, unsupported(core), operator
+    if not _COMPILES.isdisjoint(names):
+        told = read_aoti(core)
+        if isinstance(told, ImageError):
+            return FailureKind.KERNEL_IMAGE, told, None
+        if isinstance(told, VersionMismatch) and told.of_triton:
+            return FailureKind.VERSIONS, told, None
     for name in reversed(names):
         kind = _KINDS.get(name)
         if kind is FailureKind.CXX_ERROR:
             return kind, compiler_run(whole), None
         if kind is FailureKind.LOWERING:
-            lowered = _lowered(core)
+            lowered = read_lowered(core)
             return kind, lowered, lowered.target if lowered else None
         if kind is FailureKind.FAKE_TENSOR:
             node = _node(core)
@@ -163,6 +180,17 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
     if core.startswith("No working C++ compiler found"):
         return FailureKind.INVALID_CXX, None, None
     return FailureKind.OTHER, None, None
+
+
+def _triton(names: list[str], core: str) -> tuple[FailureKind, Detail | None] | None:
+    """Return what Triton or the driver says of a kernel."""
+    resources = read_resources(core) if RESOURCES in core[:_LONGEST] else None
+    if resources is not None:
+        return FailureKind.RESOURCES, resources
+    triton = read_triton(names, core)
+    if triton is not None:
+        return FailureKind.TRITON, triton
+    return None
 
 
 def _missing_kernel(last: str | None, core: str) -> str | None:
@@ -204,29 +232,6 @@ def _unquoted(text: str) -> str:
     if quote not in {"'", '"'} or not text.endswith(quote) or len(text) < 2:
         return text
     return text[1:-1].replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"').replace("\\\\", "\\")
-
-
-def _lowered(core: str) -> Lowered | None:
-    target: str | None = None
-    args: list[tuple[int, str]] = []
-    for row in core.split("\n")[:500]:
-        line = _GLUED.sub(r"\1", row)
-        words = line.strip()[:_LONGEST]
-        # The same may follow once more, glued to the last argument, and then where the node comes from.
-        if target and (not line.startswith("  ") or words.startswith("target: ")):
-            break
-        if not words.startswith(("target: ", "args[")) or not line.startswith("  "):
-            if args and words and line.startswith("  ") and len(args[-1][1]) < _LONGEST:
-                args[-1] = (args[-1][0], f"{args[-1][1]}\n{line.removeprefix('  ')}")
-            continue
-        found = fields("exception_text", "argument", words)
-        if found is None:
-            continue
-        if "TARGET_NAME" in found:
-            target = target or found["TARGET_NAME"][0]
-        else:
-            args.append((int(found["INDEX"][0][:6]), first(found, "VALUE") or ""))
-    return Lowered(target, tuple(args)) if target else None
 
 
 def _message(core: str) -> str:

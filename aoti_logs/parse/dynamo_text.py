@@ -13,39 +13,43 @@ _BEHIND = (
     "\nSet TORCHDYNAMO_VERBOSE",
     "\nSet TORCH_LOGS=",
     "\nYou can suppress this exception",
-    "\nThe above exception was",
-    "\nDuring handling of the above",
     "\nThe error above occurred when calling torch.export",
 )
+_CHAINED = ("\nThe above exception was", "\nDuring handling of the above")
+_WORKER = "An exception occurred in a subprocess:"  # the chain of the worker's exceptions stands in the text
 _URL = "For more details about this graph break, please visit: "
 _MOST = 400  # lines
 
 
 def split_text(text: str) -> tuple[str, str]:
     """Return the exception's own text, and what stands behind it."""
-    at = min((p for words in _BEHIND if (p := text.find(words)) >= 0), default=len(text))
+    behind = _BEHIND if _WORKER in text else _BEHIND + _CHAINED
+    at = min((p for words in behind if (p := text.find(words)) >= 0), default=len(text))
     return text[:at].rstrip(), text[at:]
 
 
 def user_frames(behind: str) -> tuple[UserFrame, ...]:
     """Return the frames under `from user code:`, outermost first."""
     _, told, below = behind.partition("from user code:")
-    if not told:
-        return ()
+    return frames_in("\n".join(below.split("\n")[1:_MOST])) if told else ()
+
+
+def frames_in(text: str) -> tuple[UserFrame, ...]:
+    """Return the frames of a text, outermost first, up to the first blank line behind one."""
     frames: list[UserFrame] = []
-    for line in below.split("\n")[1:_MOST]:
-        text = line.strip()[:4096]
-        if text.startswith('File "'):
-            found = fields("traceback", "frame", text)
+    for line in text.split("\n")[:_MOST]:
+        row = line.strip()[:4096]
+        if row.startswith('File "'):
+            found = fields("traceback", "frame", row)
             if found is not None:
                 frames.append(
                     UserFrame(found["FILE"][0], int(found["LINE"][0][:9]), first(found, "FUNCTION"), None)
                 )
-        elif not text and frames:
+        elif not row and frames:
             break
-        elif text and frames and frames[-1].code is None and not text.startswith(("^", "~")):
+        elif row and frames and frames[-1].code is None and not row.startswith(("^", "~")):
             last = frames[-1]
-            frames[-1] = UserFrame(last.file, last.line, last.function, text)
+            frames[-1] = UserFrame(last.file, last.line, last.function, row)
     return tuple(frames)
 
 

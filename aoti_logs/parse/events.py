@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.autotune import Autotuning
     from aoti_logs.parse.sender import Sender
     from aoti_logs.sources.source import Span
 
@@ -100,17 +101,29 @@ class Frame:
     offset: int | None
     address: int | None
     span: Span
+    column: int | None = None
+    build_id: str | None = None
+    arguments: str | None = None
+    """Values of arguments as gdb prints them, `ptr=0x0, size=-1`."""
+    inlined: bool = False
+    """True where the printer says, or its form shows, that the frame shares its code with the one above or below."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A C++ stack: c10 `frame #N`, `C++ CapturedTraceback`, gdb. `omitted`: Python frames left out."""
+    """A native stack. `omitted`: Python frames left out."""
 
     format: str
-    """`c10`, `captured_traceback` or `gdb` (more forms later)."""
+    """Who printed it, one of `aoti_logs.parse.stack_form.FORMS`: `c10`, `captured_traceback`, `gdb`, `sanitizer`, ..."""
     frames: tuple[Frame, ...]
     span: Span
     omitted: bool = False
+    thread: str | None = None
+    """Thread as printed: gdb's number, a sanitizer's `T0`, `Thread 0x...`."""
+    role: str = ""
+    """What the stack shows in a report of several: `access`, `allocated`, `freed`, `created`, `previous`, `waiting`."""
+    signal: str | None = None
+    """Signal that stopped this thread, `SIGSEGV`."""
     sender: Sender | None = None
     """Who sent its first line, where the log is wrapped."""
 
@@ -140,6 +153,8 @@ class ErrorForm(StrEnum):
     """A CUDA/HIP error text outside a Python traceback (`Failed to destroy CUDA event ...`)."""
     SIGNAL = "signal"
     """`Aborted (core dumped)`, `Fatal Python error: ...`, gdb's `received signal`."""
+    MEMORY_REPORT = "memory_report"
+    """A report of AddressSanitizer, or of one of its relatives."""
     WARNING = "warning"
     """A warning that explains something (`[WARNING] ...`, glog W lines)."""
     COMPILER = "compiler"
@@ -188,6 +203,13 @@ class ErrorText:
     """Who sent its first line, where the log is wrapped."""
     detail: object | None = None
     """What the reader of its format took apart: a frozen dataclass of that reader's module."""
+    depth: int = 0
+    """In how many messages of other exceptions it is printed: the traceback of a worker process is 1."""
+    within: Span | None = None
+    """Where the exception stands in whose message, or group, it is printed."""
+    chained: str | None = None
+    """How it follows the exception printed before it: `cause` (raised from it) or `context` (raised while it was
+    handled); None where nothing says so."""
 
 
 @dataclass(frozen=True)
@@ -199,36 +221,63 @@ class PythonFrame:
     function: str
     code: str | None
     span: Span
+    repeated: int = 0
+    """`[Previous line repeated N more times]`."""
+    marked: str | None = None
+    """The part of `code` that was run, which Python 3.11 and later mark below it."""
 
 
 @dataclass(frozen=True)
 class Dump:
     """One record of the intermediate value printer (AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER).
 
-    `phase` is `inputs`, `before_launch` or `after_launch`, or empty where a program called the
-    printer itself; `form` is `cpp` (tensor block), `cpp_scalar`, `python`, `names` (mode 3) or
-    `saved` (mode 1, `value` is the file). `min`, `max`, `mean` are as printed: integer tensors
-    went through float32, so above 2**24 they are rounded. `complete` is False for a block that
-    ends early (the process died while printing).
+    `format` is `cpp_v2` or `cpp_v1_no_mean` (tensor blocks, torch 2.5 without a mean), `cpp_scalar`, `python`,
+    `kernel_names_only` (mode 3) or `save` (mode 1, `value` is the file). `phase` is `aoti_model_inputs`,
+    `before_launch` or `after_launch`, or empty where a program called the printer itself. `min`, `max`, `mean`
+    are as printed: they come from a copy in float32, so integers above 2**24 are rounded. `complete` is False for
+    a block that ends early (the process died while printing) or whose lines are mixed with another's.
     """
 
-    form: str
+    format: str
     phase: str
     kernel: str | None
     argument: str | None
     span: Span
     dtype: str | None = None
+    """As printed (`long int`); `parse/dtype.py` gives torch's name."""
     device: str | None = None
     shape: tuple[int, ...] | None = None
     stride: tuple[int, ...] | None = None
+    layout: str | None = None
+    contiguous: bool | None = None
+    requires_grad: bool | None = None
     numel: int | None = None
     mean: float | None = None
     min: float | None = None
     max: float | None = None
+    std: float | None = None
     value: str | None = None
     """The value of a scalar or the printed elements of a small tensor, as text."""
+    values: tuple[float, ...] | None = None
+    """The elements; None where they were not printed, or not all of them could be read."""
+    has_nan: bool | None = None
+    has_inf: bool | None = None
+    """None where the record does not tell."""
     complete: bool = True
+    bare: bool = False
+    """Nothing stands under the header."""
     rank: int | None = None
+    launch: int | None = None
+    """Which launch of this kernel it was in this process, from 1."""
+    uninitialised: bool | None = None
+    """Of a tensor before a launch: True when the launch then wrote it and no earlier record shows that anything
+    had, so that its elements may be whatever stood in that memory; None when that cannot be told."""
+
+    @property
+    def is_tensor(self) -> bool:
+        """True for a block with the summary of a tensor."""
+        return self.format.startswith("cpp_v") or (self.format == "python" and self.numel is not None)
+
     sender: Sender | None = None
     """Who sent its first line, where the log is wrapped."""
 
@@ -263,7 +312,8 @@ class Note:
     environment given there (`$ A=1 python serve.py`), an exit code, a shape printed by the caller, an issue
     of a draft export.
 
-    `kind` is `command`, `exit`, `shapes` or `draft_export`; `facts` are plain (key, value) pairs.
+    `kind` is `command`, `exit`, `shapes`, `draft_export` or `save_directory` (of the value printer); `facts` are
+    plain (key, value) pairs.
     """
 
     kind: str
@@ -299,4 +349,5 @@ class LogEvents:
     dumps: tuple[Dump, ...] = ()
     messages: tuple[LogLine, ...] = ()
     notes: tuple[Note, ...] = ()
+    autotunings: tuple[Autotuning, ...] = ()
     unparsed: tuple[Unparsed, ...] = field(default=())

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from aoti_logs.parse.aoti_facts import ImageError, VersionMismatch
+
 
 class FailureKind(StrEnum):
     """What kind of failure the text of an exception certainly is."""
@@ -32,6 +34,18 @@ class FailureKind(StrEnum):
     """A size that was declared dynamic is not."""
     RECOMPILE_LIMIT = "recompile_limit"
     """A function was compiled as often as it may be."""
+    KERNEL_IMAGE = "kernel_image_invalid"
+    """The driver refused what was compiled."""
+    VERSIONS = "version_mismatch"
+    """Torch looked for a name that the installed Triton has not."""
+    TRITON = "triton_compilation_error"
+    """Triton, or what it calls (MLIR, LLVM, ptxas), refused a kernel."""
+    RESOURCES = "triton_out_of_resources"
+    """A kernel needs more shared memory (or registers, threads) than the device has."""
+    TRITON_DUMP = "triton_compile_failure_dump"
+    """torch printed the source of a kernel that Triton refused; what Triton said is not there."""
+    SUBPROCESS = "subprocess_exception"
+    """A worker process of the compile raised something that no other kind names."""
     OTHER = "compile_failed"
 
 
@@ -146,11 +160,26 @@ class NodeCall:
 
 
 @dataclass(frozen=True)
+class LoweredTensor:
+    """A tensor among the arguments of an operator; sizes that are no numbers are symbolic expressions."""
+
+    index: int
+    buffer: str | None
+    """Name in the generated code, `arg1_1`; None for one that has no memory yet."""
+    device: str | None
+    dtype: str | None
+    size: tuple[int | str, ...] | None
+    stride: tuple[int | str, ...] | None
+
+
+@dataclass(frozen=True)
 class Lowered:
     """What a LoweringException says about the operator; `args` are (index, text)."""
 
     target: str
     args: tuple[tuple[int, str], ...]
+    tensors: tuple[LoweredTensor, ...] = ()
+    kwargs: str | None = None
 
 
 @dataclass(frozen=True)
@@ -167,6 +196,36 @@ class Limit:
 
 
 @dataclass(frozen=True)
+class TritonError:
+    """What Triton says of a kernel.
+
+    `form`: `source` (a statement of the kernel), `passes` (MLIR or LLVM), `ptxas`. `line` and `column` count in the
+    kernel's own source, from 1 and from 0; `excerpt` are the lines up to that one. `inner` is the repr of the
+    exception in it, `said` its text, `undefined` the name that is not defined. `messages` are those of ptxas.
+    """
+
+    form: str
+    said: str
+    inner: str | None
+    line: int | None = None
+    column: int | None = None
+    excerpt: tuple[str, ...] = ()
+    undefined: str | None = None
+    messages: tuple[str, ...] = ()
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class Resources:
+    """`out of resource`: what was required and what there is, in bytes for shared memory."""
+
+    resource: str
+    required: int
+    limit: int
+    kernel: str | None = None
+
+
+@dataclass(frozen=True)
 class Unsupported:
     """Dynamo's own text: explanation, hints, the address of its page (torch 2.7+)."""
 
@@ -176,7 +235,19 @@ class Unsupported:
     url: str | None
 
 
-Detail = CompilerRun | Violations | Undecided | NodeCall | Lowered | Limit | Unsupported
+Detail = (
+    CompilerRun
+    | Violations
+    | Undecided
+    | NodeCall
+    | Lowered
+    | Limit
+    | Unsupported
+    | ImageError
+    | VersionMismatch
+    | TritonError
+    | Resources
+)
 
 
 @dataclass(frozen=True)
@@ -212,3 +283,8 @@ class Failure:
     def class_name(self) -> str | None:
         """The type without its module: `InductorError`."""
         return self.exception_type.rpartition(".")[2] if self.exception_type else None
+
+    @property
+    def inner_names(self) -> tuple[str, ...]:
+        """The types inside without their modules, outermost first."""
+        return tuple(name.rpartition(".")[2] for name in self.inner)

@@ -10,17 +10,26 @@ that a reader looks at.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
+    aoti_line,
+    autotune,
     collective,
     crash,
     device_exception,
     draft_export,
     error,
     failure_line,
+    kernel_log,
+    limit_line,
+    memory_report,
     note,
+    printed_program,
     printer,
+    pruned_choice,
+    python_warning,
     sanitizer,
     stack,
     torch_logs,
@@ -31,8 +40,11 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.log_format import log_format
 from aoti_logs.parse.logged_error import logged_errors
+from aoti_logs.parse.nesting import inner_first
 from aoti_logs.parse.peel import PLAIN
+from aoti_logs.parse.printer_launches import borders, numbered
 from aoti_logs.parse.senders import Senders
 from aoti_logs.parse.storm import read_storm
 from aoti_logs.parse.unwrapped import Unwrapper
@@ -52,10 +64,18 @@ _WORDS = (
     *traceback.WORDS,
     *error.WORDS,
     *crash.WORDS,
+    *memory_report.WORDS,
     *stack.WORDS,
     *failure_line.WORDS,
+    *limit_line.WORDS,
     *draft_export.WORDS,
+    *pruned_choice.WORDS,
+    *aoti_line.WORDS,
+    *autotune.WORDS,
+    *printed_program.WORDS,
+    *python_warning.WORDS,
     *sanitizer.WORDS,
+    *kernel_log.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
 )
@@ -71,10 +91,14 @@ def read_log(source: Source) -> LogEvents:
         The events in the order in which they stand in the log, and rows that partition its bytes.
     """
     wrapping = wrapping_of(source.data)
+    plain = PLAIN
+    if log_format(source.data) is not None:  # torch's own loggers write the time before their lines
+        plain = replace(PLAIN, stamps=False)
+        wrapping = replace(wrapping, stamps=False) if wrapping is not None else None
     if wrapping is None:
-        log, tallies = Log(source), Tallies()
+        log, tallies = Log(source, plain=plain), Tallies()
         _read(log, tallies)
-        wrapping = PLAIN if log.wrapped else None
+        wrapping = plain if log.wrapped else None
     if wrapping is not None:
         log, tallies = Log(source, Unwrapper(wrapping).read(source.data)), Tallies()
         _read(log, tallies)
@@ -87,11 +111,16 @@ def _read(log: Log, tallies: Tallies) -> None:
     messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
         collective.read_collective,
+        aoti_line.read_shim,
         messages.read,
+        limit_line.read_limit_line,
         note.read_note,
         sanitizer.read_sanitizer,
+        kernel_log.read_kernel_log,
         device_exception.read_device_exception,
         printer.read_dump,
+        memory_report.read_memory_report,
+        pruned_choice.read_pruned,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
@@ -99,7 +128,11 @@ def _read(log: Log, tallies: Tallies) -> None:
         traceback.read_exception,
         failure_line.read_failure_line,
         draft_export.read_draft_report,
+        aoti_line.read_host,
+        autotune.read_autotune,
         _read_stack_alone,
+        printed_program.read_printed_program,
+        python_warning.read_python_warning,
     )
     announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
@@ -118,7 +151,7 @@ def _read(log: Log, tallies: Tallies) -> None:
 def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
     device, stacks, dumps, messages = tallies.rows(log), log.stacks, log.dumps, log.messages
     log.errors.extend(logged_errors(messages))
-    raised = sorted(log.errors, key=lambda e: e.span.start)
+    raised = inner_first(log.errors)
     if wrapping is not None:
         senders = Senders(log.source, wrapping)
         device, raised, dumps = senders.told(device), senders.told(raised), senders.told(dumps)
@@ -130,8 +163,9 @@ def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
         records=records,
         assertions=(*device, *assertions),
         errors=tuple(errors),
+        autotunings=tuple(log.autotunings),
         stacks=tuple(sorted(stacks, key=lambda s: s.span.start)),
-        dumps=tuple(sorted(dumps, key=lambda d: d.span.start)),
+        dumps=numbered(sorted(dumps, key=lambda d: d.span.start), borders(log.notes)),
         messages=tuple(sorted(messages, key=lambda m: m.span.start)),
         notes=tuple(sorted(log.notes, key=lambda n: n.span.start)),
         unparsed=unparsed,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogLine
 
 _UNFOLDED = {"default"}
+NO_LOGGER = "warnings"
+"""Style of Python's warnings, which no logger wrote."""
 
 
 @dataclass

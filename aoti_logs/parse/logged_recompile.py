@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.recompile_reason import RecompileReason, read_recompile_reason
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
 HEAD = "Recompiling function "
 STANCE = "Detected recompile when torch.compile stance is "
+_ARTIFACTS = {"recompiles", "recompiles_verbose"}
 _TUPLE = f"('{HEAD}"
 _LIST_MARK = "    - "
+_SET_OFF = "triggered by the following guard failure"
 _STACK_HEAD = "User stack trace:"
 _NUMBERED = re.compile(r"(?:!?\d+(?:/\d+){0,2}(?:_\d+)?|None): ")
 _LONGEST = 1 << 16
@@ -70,7 +73,7 @@ class LoggedRecompile:
 
 def recompiles_in(messages: Iterable[LogLine]) -> list[LoggedRecompile]:
     """Read the recompiles of a log, in its order."""
-    telling = (m for m in messages if HEAD in m.text)
+    telling = (m for m in messages if m.artifact in _ARTIFACTS or HEAD in m.text)
     return [
         LoggedRecompile(message, recompile)
         for message in whole_messages(telling)
@@ -83,7 +86,7 @@ def read_recompiles(text: str) -> list[Recompile]:
     rows = text.split("\n")
     heads = [row for row, line in enumerate(rows) if line.startswith((HEAD, STANCE, _TUPLE))]
     found = []
-    for row, end in zip(heads, [*heads[1:], len(rows)], strict=True):
+    for row, end in pairwise((*heads, len(rows))):
         recompile = _from_tuple(rows[row], row) if rows[row].startswith(_TUPLE) else _read(rows, row, end)
         if recompile is not None:
             found.append(recompile)
@@ -110,21 +113,24 @@ def _reasons(rows: Sequence[str], row: int, end: int) -> Iterator[tuple[str, int
     reason: list[str] = []
     start = row
     numbered = stacked = verbose = False
+    mark = _LIST_MARK
     for at in range(row, end):
         line = rows[at]
-        if not line.strip() or line.strip().startswith("triggered by the following guard failure"):
+        if not line.strip() or line.strip().startswith(_SET_OFF):
+            if line.startswith(_SET_OFF):
+                mark = _LIST_MARK.lstrip()  # a reader of prefixes, or a paste, took the blanks in front
             said = line.partition("guard failure: ")[2]  # torch 2.1 has the only reason on this line
             if said:
                 reason, start = [said], at
             continue
-        if line.startswith("    guard ") and line.rstrip().endswith(" failures:"):
+        if line.strip().startswith("guard ") and line.rstrip().endswith(" failures:"):
             if reason:
                 yield "\n".join(reason), start
             reason, numbered, stacked, verbose = [], False, False, True
             continue
-        if not line.startswith(_LIST_MARK):
+        if not line.startswith(mark):
             break  # other output; without a prefix on each line nothing else tells where a message ends
-        text = line.removeprefix(_LIST_MARK)
+        text = line.removeprefix(mark)
         begins = _NUMBERED.match(text) is not None
         if text.rstrip() == _STACK_HEAD:
             stacked = True

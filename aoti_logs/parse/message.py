@@ -29,10 +29,13 @@ _HINT = re.compile(
 _MORE = re.compile(
     r"\s*(?:from user code|Set TORCH|Potential framework code|The following call raised|To fix the error|Caused by|"
     r"User [Ss]tack|For C\+\+ stack trace|You can suppress|The error above|Explanation:|Hint:|Developer debug|consider using|"
-    r"For more |Suggested fixes|The following fixes|Note that|Command:|Output:|File \")"
+    r"For more |Suggested fixes|The following fixes|Available models|To load a specific model|The following files|Note that|"
+    r"Command:|Output:|File \"|-- Process \d+ terminated |Repro command: )"
 )
+_LISTS = ("Failed to find a generated cpp file or so file", "No AOTInductor generate cpp file")
+"""Texts of AOTInductor's loader with lists of names below them."""
 _OTHER = re.compile(
-    r"\s*(?:Traceback \(most recent call last\)|terminate called|what\(\):|Failed to \w+ .* in AOTInductor model|\[  \w|\[ (?:before|after)_launch|"
+    r"\s*(?:(?:Original )?Traceback \(most recent call last\)|\"\"\"$|'''$|Exception ignored (?:in|on|while)\b|Exception in thread |Process \S+:$|terminate called|what\(\):|Failed to \w+ .* in AOTInductor model|\[  \w|\[ (?:before|after)_launch|"
     r"inductor: (?:before|after)_launch|Error: |The above exception was|During handling of the above|Script done on|"
     r"\$ |===|---|Aborted|Segmentation fault|\S+: line \d+: +\d+ |\[\d+\][+-]? +\d+ |Fatal Python error|\[[WEIF]\d{3,4} |[VIWEC]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR):)"
 )
@@ -80,6 +83,7 @@ def read_message(
         further: which lines may belong to the text (any, for a Python exception or `what()`).
         raised: what the first line says, where it is `Exception raised from` itself.
     """
+    further = Further.ANY if text.startswith(_LISTS) else further
     message = Message([line], [text], raised)
     blanks: list[Line] = []
     now = log.after(line)

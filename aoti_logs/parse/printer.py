@@ -1,8 +1,7 @@
 """Records of AOTInductor's intermediate value printer.
 
-Format: `grammars/printer.lark`; the values themselves are printed by ATen (aten/src/ATen/core/Formatting.cpp)
-or by torch's `repr`. A block is read to its end by its lines: other output may stand between them, and a
-process that dies leaves a block without its last lines.
+Format: `grammars/printer.lark`. This module finds headers and one-line records; `parse/printer_block.py` reads what
+stands under a header, `parse/printer_launches.py` tells which launch each record belongs to.
 """
 
 from __future__ import annotations
@@ -11,7 +10,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.events import Dump
+from aoti_logs.parse.dump import read_numbers
+from aoti_logs.parse.events import Dump, Note
+from aoti_logs.parse.printer_block import offset_behind, read_cpp, read_python
+from aoti_logs.parse.printer_whole import read_whole
+from aoti_logs.parse.saved_name import saved_name
 from aoti_logs.parse.shape import fields, first
 
 if TYPE_CHECKING:
@@ -22,39 +25,15 @@ WORDS = (b"_launch", b"aoti_model_inputs", b"aoti_torch_save_tensor_handle", b"[
 
 _RECORD = re.compile(
     r"\[  aoti_model_inputs - [^\n]{1,2000}?  \]:|\[  (?:before|after)_launch - [^\n]{1,4000}?  \]:?"
-    r"|\[ (?:before|after)_launch: [^\n]{1,2000}? \]|\[  [^\n\[\]]{0,500}?  \]:$"
+    r"|\[ (?:before|after)_launch: [^\n]{1,2000}? \]|\[  [^\n\[\]]{0,500}?  \]:$|\[  \]:$"
 )
-_SAVED = re.compile(r"aoti_torch_save_tensor_handle: Saved tensor to .*$")
+_SAVED = re.compile(
+    r"aoti_torch_save_tensor_handle: (?:Saved tensor to |Path does not exist, creating it\.\.\.|Error creating directory: ).*$"
+)
 _PYTHON = re.compile(r"inductor: (?:before|after)_launch - .* - .*$")
 _LITERAL_NEWLINE = re.compile(r"(?:\\n)?")
-_PT = re.compile(
-    r"(?:aoti_torch)?(before_launch|after_launch)_(.+)_((?:buf|arg)\w*?|[a-z]\w*?)_(cpu|cuda:\d+|xpu:\d+|mps(?::\d+)?)\.pt$"
-)
-
-_SUMMARY = re.compile(
-    r"(?P<key>Number of elements|Dtype|Mean value|Min value|Max value|Device|Size|Stride|Layout|Is contiguous|Requires grad"
-    r"|Mean|Min|Max|Std|Value):"
-)
-_OTHER_KEY = re.compile(r"[A-Z][A-Za-z]+(?: [a-z]+){0,3}: \S")
-_TYPE = re.compile(r"\[ [A-Za-z]+\w*Type\{[\d,]*\} \]$")
-_NUMBER = r"(?:[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)j?|[-+]?\d+(?:\.\d*)?e[-+]?\d+|True|False|true|false)"
-_VALUES = re.compile(
-    rf"\s*{_NUMBER}(?:[\s,]+{_NUMBER})*\s*$|\s*{_NUMBER} \*$|Columns \d+ to \s*\d+.*$|\((?:\d+,)*\.,\.\) = *$"
-)
-_PYTHON_VALUES = re.compile(r"(?:Parameter containing:|tensor\(.*|\s+\[?.*[\]\d.,)]+.*|\[?.*\]\)?,?.*\))$")
-_INFO = re.compile(r"\[INFO\] Aten built-in function")
-_CPP_END = {
-    "Number of elements",
-    "Dtype",
-    "Device",
-    "Size",
-    "Stride",
-    "Layout",
-    "Is contiguous",
-    "Requires grad",
-}
-_BEYOND = 8  # lines of other output inside a block
-_LONGEST = 4000  # lines of one block
+_KNOWN = re.compile(r"_launch|aoti_model_inputs")
+_ONE_LINE = {"kernel_names_only", "cpp_scalar", "save"}
 
 
 def read_dump(log: Log, line: Line) -> bool:
@@ -76,17 +55,17 @@ def read_dump(log: Log, line: Line) -> bool:
             or '"' in text[: glued.start()]
         ):
             return False
-        offset = _offset(log, line, text[: glued.start()])
+        offset = offset_behind(log, line, text[: glued.start()])
         if offset is None:
             return False
-        return read_dump(log, log.line(offset))
+        return read_dump(log, replace(log.line(offset), rank=line.rank))
     rest = text[found.end() :] if text.startswith(found[0]) else body[found.end() :]
     if not rest.strip():
         return _record(log, line, found[0].strip())
     # Several records on one line: claim this one, the rest of the line is a line of its own.
     stop = _LITERAL_NEWLINE.match(rest)
     used = text[: len(text) - len(rest) + (stop.end() if stop else 0)]
-    offset = _offset(log, line, used)
+    offset = offset_behind(log, line, used)
     if offset is None or offset >= line.end:
         return _record(log, line, found[0].strip())
     if not text[len(used) :].strip():
@@ -94,14 +73,9 @@ def read_dump(log: Log, line: Line) -> bool:
     return _record(log, replace(line, end=offset), found[0].strip())
 
 
-_KNOWN = re.compile(r"_launch|aoti_model_inputs")
-
-
-def _offset(log: Log, line: Line, text: str) -> int | None:
-    """Return the byte offset behind the first characters of a line, or None when it cannot be told."""
-    raw = bytes(log.data[line.start : min(line.end, line.start + (1 << 16))])
-    at = raw.find(text.encode())
-    return None if at < 0 else line.start + at + len(text.encode())
+def is_header(text: str) -> bool:
+    """Tell a line that begins with a record of the printer."""
+    return _RECORD.match(text) is not None or _PYTHON.match(text) is not None
 
 
 def _record(log: Log, line: Line, header: str) -> bool:
@@ -109,29 +83,52 @@ def _record(log: Log, line: Line, header: str) -> bool:
     if found is None:
         log.unreadable(line.start, line.end, "value printer header")
         return True
-    dump = _header(log, line, header, found)
-    if dump.form in {"names", "cpp_scalar", "saved"}:
+    if "FOLDER" in found or "NOT_CREATED" in found:
+        _directory(log, line, found)
+        return True
+    dump = _header(line, header, found, log)
+    if dump.format in _ONE_LINE:
         log.dumps.append(replace(dump, span=log.claim("printer", [line])))
         return True
-    lines, keys, values = _block(log, line, python=dump.form == "python")
-    if not dump.phase and "Number of elements" not in keys:
+    if dump.format == "python":
+        block = read_python(log, line, is_header)
+    else:
+        block = read_whole(log, line) or read_cpp(log, line, is_header)
+    if not dump.phase and "Number of elements" not in block.keys:
         return False  # somebody else's `[  text  ]:`
-    log.dumps.append(_filled(replace(dump, span=log.claim("printer", lines)), keys, values))
+    above = log.dumps[-1] if log.dumps else None
+    if (
+        above is not None
+        and above.bare
+        and above.rank == line.rank
+        and above.span.end == log.span(line.start, line.end).start
+    ):
+        block.mixed = True  # no process prints two headers without anything between them
+    log.dumps.append(read_numbers(dump, log.claim("printer", block.lines), block))
     return True
 
 
-def _header(log: Log, line: Line, header: str, found: Fields) -> Dump:
-    phase = first(found, "PHASE") or ("inputs" if "INPUTS" in found else "")
+def _directory(log: Log, line: Line, found: Fields) -> None:
+    """Note the folder that the printer made, or could not make, for the tensors that it saves."""
+    folder = (first(found, "FOLDER") or first(found, "NOT_CREATED") or "").strip().strip('"')
+    facts = [("folder", folder)]
+    if "NOT_CREATED" in found:
+        facts.append(("problem", first(found, "PROBLEM") or "not created"))
+    log.notes.append(Note("save_directory", log.claim("printer", [line]), tuple(facts)))
+
+
+def _header(line: Line, header: str, found: Fields, log: Log) -> Dump:
+    phase = first(found, "PHASE") or ("aoti_model_inputs" if "INPUTS" in found else "")
     kernel = first(found, "KERNEL") or first(found, "KERNEL_NAME")
     argument = first(found, "ARGUMENT") or first(found, "SCALAR") or first(found, "PYTHON_ARGUMENT")
-    form, value = "cpp", first(found, "VALUE")
+    form, value, device = "cpp_v2", first(found, "VALUE"), None
     if "PATH" in found:
-        form, value = "saved", found["PATH"][0]
-        name = _PT.search(value.replace("\\", "/").rpartition("/")[2])
+        form, value = "save", found["PATH"][0]
+        name = saved_name(value, {d.kernel for d in log.dumps[-64:] if d.kernel})
         if name is not None:
-            phase, kernel, argument = name[1], name[2], name[3]
+            phase, kernel, argument, device = name
     elif "KERNEL_NAME" in found:
-        form = "names"
+        form = "kernel_names_only"
     elif "SCALAR" in found:
         form = "cpp_scalar"
     elif header.startswith("inductor"):
@@ -139,97 +136,5 @@ def _header(log: Log, line: Line, header: str, found: Fields) -> Dump:
     elif "MANUAL" in found:
         before, _, argument = found["MANUAL"][0].rpartition(" - ")
         kernel = before or None
-    return Dump(form, phase, kernel, argument, log.span(line.start, line.end), value=value)
-
-
-def _block(log: Log, line: Line, *, python: bool) -> tuple[list[Line], dict[str, str], list[str]]:
-    """Read the lines under a header; return them, the summary and the printed values."""
-    lines = [line]
-    keys: dict[str, str] = {}
-    values: list[str] = []
-    pending: list[Line] = []
-    now = log.after(line)
-    foreign = 0
-    while now is not None and len(lines) < _LONGEST:
-        text = now.text.rstrip()
-        summary = _SUMMARY.match(text)
-        if not text:
-            if keys and not python:
-                if keys.keys() >= _CPP_END or not foreign:
-                    lines.append(now)
-                break
-            pending.append(now)
-            if len(pending) > 2 or python:
-                break
-        elif summary is not None and summary["key"] not in keys:
-            keys[summary["key"]] = text[summary.end() :].strip()
-            lines += [*pending, now]
-            pending, foreign = [], 0
-            if python and summary["key"] in {"Std", "Value"}:
-                break
-        elif not keys.keys() >= _CPP_END and _is_value(text, python=python, late=bool(keys)):
-            values += ["" for _ in pending] + [text]
-            lines += [*pending, now]
-            pending = []
-        elif _RECORD.match(text) or _PYTHON.match(text) or summary is not None:
-            break  # the next record
-        elif keys and _OTHER_KEY.match(text) and not foreign and not python:
-            key, _, value = text.partition(": ")
-            keys.setdefault(key, value)
-            lines.append(now)
-        else:
-            foreign += 1
-            if foreign > _BEYOND:
-                break
-        now = log.after(now)
-    return lines, keys, values
-
-
-def _is_value(text: str, *, python: bool, late: bool) -> bool:
-    if python:
-        return not late and _PYTHON_VALUES.match(text) is not None
-    return bool(_TYPE.match(text) or _VALUES.match(text) or _INFO.match(text))
-
-
-def _filled(dump: Dump, keys: dict[str, str], values: list[str]) -> Dump:
-    dtype = keys.get("Dtype")
-    mean = _float(keys.get("Mean value") or keys.get("Mean"))
-    if dump.form == "python" and dtype is not None and _float(dtype) is not None:
-        # torch 2.6 and 2.9 print the mean as Dtype.
-        mean = _float(dtype) if mean is None else mean
-        dtype = None
-    number = keys.get("Number of elements")
-    if dump.form == "python":
-        complete = "Std" in keys or "Value" in keys
-    else:
-        complete = keys.keys() >= _CPP_END
-    return replace(
-        dump,
-        dtype=dtype,
-        device=keys.get("Device"),
-        shape=_shape(keys.get("Size")),
-        stride=_shape(keys.get("Stride")),
-        numel=int(number[:18]) if number and number.isdigit() else None,
-        mean=mean,
-        min=_float(keys.get("Min value") or keys.get("Min")),
-        max=_float(keys.get("Max value") or keys.get("Max")),
-        value=keys.get("Value") or ("\n".join(values) if values else None),
-        complete=complete,
-    )
-
-
-def _float(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _shape(text: str | None) -> tuple[int, ...] | None:
-    if text is None or "[" not in text:
-        return None
-    inner = text[text.index("[") + 1 :].partition("]")[0]
-    parts = [p.strip() for p in inner.split(",") if p.strip()]
-    return tuple(int(p[:18]) for p in parts) if all(p.lstrip("-").isdigit() for p in parts) else None
+    span = log.span(line.start, line.end)
+    return Dump(form, phase, kernel, argument, span, device=device, value=value, rank=line.rank)

@@ -17,9 +17,14 @@ _LONGEST = 4096
 _QUOTED = re.compile(r"\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
 
 
-def read_limit(text: str) -> Limit | None:
-    """Read a warning or the text of an exception; None when it is about something else."""
-    if not any(words in text for words in LITERALS):
+def read_limit(text: str, *, headless: bool = False) -> Limit | None:
+    """Read a warning or the text of an exception; None when it is about something else.
+
+    Args:
+        text: the text.
+        headless: whether its first lines may be cut off, so that none of `LITERALS` stands in it.
+    """
+    if not headless and not any(words in text for words in LITERALS):
         return None
     limit = Limit(None, None)
     told = False

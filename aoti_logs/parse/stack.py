@@ -1,34 +1,51 @@
-"""C++ stacks: c10 frames, `C++ CapturedTraceback`, gdb backtraces.
+"""Native stacks of every printer: frames that follow each other, with what stands between them.
 
-Format: `grammars/frame.lark` names the programs that print them. Frame numbers are kept as printed:
-they jump where Python frames were left out, and a captured traceback begins at 4.
+Formats: `parse/stack_form.py` names the programs. Frame numbers are kept as printed: they jump where Python frames
+were left out, and a captured traceback begins at 4. Frames without numbers are counted.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Frame, RaisedFrom, Stack
-from aoti_logs.parse.shape import fields, first
+from aoti_logs.parse.shape import fields
+from aoti_logs.parse.stack_form import CAPTURED, Form, form_of, frame_fields
 
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
-    from aoti_logs.parse.shape import Fields
-    from aoti_logs.sources.source import Span
 
-WORDS = (b"frame #", b"CapturedTraceback", b"Exception raised from ", b"\n#")
+WORDS = (
+    b"frame #",
+    b"CapturedTraceback",
+    b"Exception raised from ",
+    b"\n#",
+    b" 0x",
+    b"[0x",
+    b"+0x",
+    b"@ 0000",
+)
 
-_FORMAT = re.compile(r"\s*(?:(?P<c10>frame #\d+:)|#(?P<hash>\d+)\s)")
-_GDB = re.compile(r"\s*#\d+\s+(?:0x[0-9a-fA-F]+ in |\S.*\)(?: (?:at|from) .*)?$)")
-_CAPTURED = re.compile(r"\s*#\d+ .* from \S.*:\d+\s*$")
-_GDB_REST = re.compile(r"\s+(?:at|from) \S|.*\) (?:at|from) \S|\s+.*[,)]$")
 _OMITTED = "<omitting python frames>"
 _HEADER = "C++ CapturedTraceback:"
-_LIBRARY = re.compile(r"\.(?:so(?:\.\d+)*|dll|dylib|pyd)$")
-_NO_PLACE = {"??", "offloadstuff.c", ""}
-_SYMBOLS = ("C10_SYMBOL", "RAW_SYMBOL", "CAPTURED_SYMBOL", "GDB_SYMBOL")
-_UNKNOWN = re.compile(r"<unknown function>?|\?\?")
+_GDB_REST = re.compile(r"\s+(?:at|from) \S|.*\) (?:at|from) \S|\s+.*[,)]$")
+_GDB_PLACE = re.compile(r"\s+(?:at|from) \S")
+_FOLDED = 24  # lines of one frame of gdb
+_BETWEEN = {
+    "c10": re.compile(re.escape(_OMITTED)),
+    # The pager, the end of a stack, and the locals and sources that `bt full` and `frame` show.
+    "gdb": re.compile(
+        r"--Type <RET> for more|---Type <return> to|Backtrace stopped: |\(More stack frames follow|No locals\.|"
+        r"No symbol table info available\.|\s{8,}\S.* = |\d+\t"
+    ),
+    "folly": re.compile(r"\s{8,}(?:-> )?[^\s@]\S*$"),
+    "glog": re.compile(r"\s{8,}(?:-> )?[^\s@]\S*$"),
+    "absl": re.compile(r"\s*@\s+\.\.\. and at least \d+ more frames|https?://symbolize\S*"),
+    "faulthandler": re.compile(r"\s*<(?:truncated rest of calls|system returned no|cannot get C stack)"),
+}
+_FILE_LINE = re.compile(r"\s*(?:-> )?(?P<file>\S+?)(?::(?P<line>\d{1,9}))?$")
 
 
 def raised_from(log: Log, line: Line) -> RaisedFrom | None:
@@ -45,15 +62,11 @@ def raised_from(log: Log, line: Line) -> RaisedFrom | None:
 
 
 def stack_format(text: str) -> str | None:
-    """Tell which format a line that begins a frame has: `c10`, `captured_traceback`, `gdb` or None."""
-    found = _FORMAT.match(text)
-    if found is None:
-        return "captured_traceback" if text.strip() == _HEADER else None
-    if found["c10"]:
-        return "c10"
-    if _CAPTURED.match(text) and not re.match(r"\s*#\d+\s+0x[0-9a-f]+ in ", text):
-        return "captured_traceback"
-    return "gdb" if _GDB.match(text) else None
+    """Tell which format a line that begins a frame has (a key of `FORMATS`), or None."""
+    form = form_of(text)
+    if form is not None:
+        return form.name
+    return "captured_traceback" if text.strip() == _HEADER else None
 
 
 def read_stack(log: Log, line: Line) -> tuple[Stack, list[Line], list[Line]] | None:
@@ -61,88 +74,94 @@ def read_stack(log: Log, line: Line) -> tuple[Stack, list[Line], list[Line]] | N
 
     Returns the stack, its lines, and those lines that looked like frames and could not be read.
     """
-    kind = stack_format(line.text)
-    if kind is None:
-        return None
+    form = form_of(line.text) or (CAPTURED if line.text.strip() == _HEADER else None)
+    return None if form is None else read_frames_of(log, line, form)
+
+
+def read_frames_of(log: Log, line: Line, form: Form) -> tuple[Stack, list[Line], list[Line]] | None:
+    """Read the frames of one format from this line on."""
     frames: list[Frame] = []
     lines: list[Line] = []
     bad: list[Line] = []
     omitted = False
+    between = _BETWEEN.get(form.name)
     now: Line | None = line
     while now is not None:
-        text = now.text.strip()
-        if text == _HEADER and not frames:
-            lines.append(now)
-        elif text == _OMITTED and kind == "c10":
-            omitted = True
-            lines.append(now)
-        elif stack_format(now.text) == kind:
-            frame, own = _frame(log, now, kind)
-            if frames and frame is not None and frame.number <= frames[-1].number:
+        if form_of(now.text) is form:
+            frame, own = _frame(log, now, form, len(frames))
+            if frames and frame is not None and form.numbered and frame.number <= frames[-1].number:
                 break  # the next stack
             if frame is None:
                 bad.append(now)
+            elif now.text.lstrip().startswith("PC:"):
+                own = [now]  # the first frame again
             else:
                 frames.append(frame)
             lines.extend(own)
+        elif now.text.strip() == _HEADER and form is CAPTURED and not frames:
+            lines.append(now)
+        elif (
+            between is not None
+            and (frames or form.name in {"c10", "faulthandler"})
+            and between.match(now.text.rstrip())
+        ):
+            omitted = omitted or now.text.strip() == _OMITTED
+            if frames and form.name in {"folly", "glog"}:
+                frames[-1] = _with_place(frames[-1], now.text)
+            lines.append(now)
         else:
             break
         now = log.after(lines[-1])
     if not frames:
         return None
-    return Stack(kind, tuple(frames), log.span(lines[0].start, lines[-1].end), omitted), lines, bad
+    return (
+        Stack(form.name, tuple(_inlined(frames)), log.span(lines[0].start, lines[-1].end), omitted),
+        lines,
+        bad,
+    )
 
 
-def _frame(log: Log, line: Line, kind: str) -> tuple[Frame | None, list[Line]]:
+def _frame(log: Log, line: Line, form: Form, number: int) -> tuple[Frame | None, list[Line]]:
     text, lines = line.text.strip(), [line]
-    start = "captured" if kind == "captured_traceback" else kind
-    found = fields("frame", start, text)
-    if kind == "gdb" and (found is None or not ({"LINE", "GDB_LIBRARY"} & found.keys())):
+    found = frame_fields(form, text)
+    if form.name == "gdb" and (found is None or not ({"LINE", "GDB_LIBRARY", "GDB_MARK"} & found.keys())):
+        joined, rest = text, [line]
         following = log.after(line)
-        if following is not None and _GDB_REST.match(following.text) and not _FORMAT.match(following.text):
-            joined = fields("frame", start, f"{text} {following.text.strip()}")
-            if joined is not None:
-                found, lines = joined, [line, following]
+        while following is not None and len(rest) < _FOLDED and form_of(following.text) is None:
+            if not (_GDB_PLACE if found is not None else _GDB_REST).match(following.text):
+                break
+            joined = f"{joined} {following.text.strip()}"
+            rest.append(following)
+            again = frame_fields(form, joined)
+            if again is not None:
+                found, lines = again, list(rest)
+                if {"LINE", "GDB_LIBRARY"} & again.keys():
+                    break
+            following = log.after(following)
     if found is None:
         return None, lines
-    return _row(found, kind, log.span(lines[0].start, lines[-1].end)), lines
+    return form.row(found, log.span(lines[0].start, lines[-1].end), number), lines
 
 
-def _row(found: Fields, kind: str, span: Span) -> Frame:
-    number = int(found["NUMBER"][0][:9])
-    symbol = next((found[s][0] for s in _SYMBOLS if s in found), None)
-    name = None if symbol is None or _UNKNOWN.fullmatch(symbol) else symbol
-    address = _hex(first(found, "ADDRESS"))
-    if kind == "c10":
-        library = first(found, "LIBRARY") or first(found, "RAW_LIBRARY")
-        return Frame(number, name, None, None, library, _hex(first(found, "OFFSET")), address, span)
-    file = first(found, "FILE") or first(found, "GDB_FILE")
-    digits = first(found, "LINE")
-    line = int(digits[:9]) if digits else None
-    library, offset = first(found, "GDB_LIBRARY"), None
-    if file and _LIBRARY.search(file):
-        file, library, line, offset = None, file, None, line
-    elif file is None or file in _NO_PLACE or line == 0:
-        file = None if file in _NO_PLACE else file
-        line = None
-    return Frame(number, name, file, line, library, offset, address, span)
+def _with_place(frame: Frame, text: str) -> Frame:
+    """Add the line of a source that folly prints below a frame."""
+    found = _FILE_LINE.match(text.rstrip())
+    if found is None or frame.file is not None:
+        return frame
+    return replace(frame, file=found["file"], line=int(found["line"]) if found["line"] else None)
 
 
-def _hex(digits: str | None) -> int | None:
-    return int(digits[:18], 16) if digits else None
-
-
-def bare_name(symbol: str) -> str:
-    """Return a symbol without its arguments: `c10::Error::Error` of `c10::Error::Error(c10::SourceLocation)`."""
-    depth = 0
-    for at in range(len(symbol) - 1, -1, -1):
-        if symbol[at] == ")":
-            depth += 1
-        elif symbol[at] == "(":
-            depth -= 1
-            if depth == 0 and not symbol[:at].endswith("operator"):
-                return symbol[:at].rstrip() or symbol
-    return symbol
+def _inlined(frames: list[Frame]) -> list[Frame]:
+    """Mark frames that have the address of the frame below: a sanitizer shows what is inlined that way."""
+    out = list(frames)
+    for at, frame in enumerate(frames[:-1]):
+        if (
+            frame.address is not None
+            and frame.address == frames[at + 1].address
+            and frame.symbol != frames[at + 1].symbol
+        ):
+            out[at] = replace(frame, inlined=True)
+    return out
 
 
 def is_announced(text: str) -> bool:

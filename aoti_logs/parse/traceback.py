@@ -1,149 +1,302 @@
-"""Python tracebacks: frames, the exception and its message, tracebacks that lost their first line.
+"""Python tracebacks: chains of exceptions, tracebacks within the message of another, and those that lost their
+first line.
 
-Format: `grammars/traceback.lark`.
+Format: `grammars/traceback.lark`. A message holds the traceback of another process where torch hands it on:
+`SubprocException: An exception occurred in a subprocess:` (torch/_inductor/compile_worker/subproc_pool.py),
+`ProcessRaisedException: -- Process 1 terminated with the following error:` (torch/multiprocessing/spawn.py),
+`Caught X in DataLoader worker process 0.` with `Original Traceback` (torch/_utils.py), `RemoteTraceback: \"\"\"` (Python's
+multiprocessing and concurrent.futures), `RayTaskError(X): ray::f() (pid=1, ip=...)` (ray/exceptions.py).
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.events import ErrorForm, ErrorText, PythonFrame
-from aoti_logs.parse.message import Further, call_of, cuda_error, finish, read_message
+from aoti_logs.parse.aoti_text import read_aoti
+from aoti_logs.parse.elastic import NAME as WORKERS
+from aoti_logs.parse.elastic import read_workers
+from aoti_logs.parse.events import ErrorForm, ErrorText
+from aoti_logs.parse.message import Further, call_of, cuda_error, read_message
+from aoti_logs.parse.pruned_choice import follows_choice
+from aoti_logs.parse.python_frames import is_faulthandler_frame, is_frame, read_frames
 from aoti_logs.parse.shape import fields, first
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.events import PythonFrame, Stack
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (b"Traceback (most recent call last)", b'  File "', b"Error", b"Exception", b"Interrupt")
+WORDS = (
+    b"Traceback (most recent call last)", b'  File "', b"Error", b"Exception", b"Interrupt", b"OutOfResources",
+)  # fmt: skip
 
 HEADER = "Traceback (most recent call last):"
-_FRAME = re.compile(r'\s*File "[^"\n]+", line \d+')
-_FAULTHANDLER = re.compile(r'\s*File "[^"\n]+", line \d+ in ')
-_MARKS = re.compile(r"\s*[\^~]+[\^~ ]*$")
-_REPEATED = re.compile(r"\s*\[Previous line repeated \d+ more times?\]$")
-_CHAIN = ("The above exception was the direct cause of", "During handling of the above exception,")
-_LINE = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?::(?: |$)(?P<message>.*))?$")
+_CHAIN = re.compile(
+    r"(?:(?P<cause>The above exception was the direct cause of)|During handling of the above exception,)"
+)
+_TYPE = r"(?:[A-Za-z_]\w*\.|<locals>\.)*[A-Za-z_]\w*(?:\([\w.]+\))?"
+_LINE = re.compile(rf"(?P<type>{_TYPE})(?::(?: |$)(?P<message>.*))?$")
+_ENDS = r"(?:Error|Exception|Interrupt|Failed|Unsupported|OutOfResources|Traceback)"
 _ALONE = re.compile(
     r"(?:[^\n]{0,200}?\b(?:raised|exception|caught): )?"
-    r"(?P<error>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Failed|Unsupported)(?::(?: |$).*)?)$",
+    rf"(?P<error>(?:[A-Za-z_]\w*\.)*[A-Z]\w*{_ENDS}(?:\([\w.]+\))?(?::(?: |$).*)?)$",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Failed|Unsupported)\b")
-_LONGEST = 5000  # frames of one traceback
+_NAMED = re.compile(rf"(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*{_ENDS}\b|(?:\w+\.)*OutOfResources\b")
+_ANNOUNCES = re.compile(
+    r"(?:An exception occurred in a subprocess|terminated with the following error|raised|error was|"
+    r"[Tt]raceback|in DataLoader worker process \d+|in (?:replica|pin memory|thread) .{0,60}|\bray::.{0,400}|\"\"\")\W*$"
+)
+"""The last line of a message below which the traceback of another process stands."""
+_BACKEND = re.compile(r"backend='[^'\n]{1,200}' raised:$")
+_IGNORED = re.compile(r"Exception ignored (?:in|on|while)\b")
+_QUOTES = {'"""', "'''"}
+_DEEPEST = 8
+_BETWEEN = 4
 
 
-def python_frame(log: Log, line: Line) -> PythonFrame | None:
-    """Read `File "F", line N, in FUNCTION`, also faulthandler's form without the comma."""
-    found = fields("traceback", "frame", line.text) if _FRAME.match(line.text) else None
-    if found is None:
-        return None
-    return PythonFrame(
-        found["FILE"][0],
-        int(found["LINE"][0][:9]),
-        first(found, "FUNCTION") or "",
-        None,
-        log.span(line.start, line.end),
-    )
+@dataclass
+class Block:
+    """Exceptions in the order in which they were raised, as far as the text tells, and their lines."""
+
+    errors: list[ErrorText] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    stacks: list[Stack] = field(default_factory=list)
+    unread: list[Line] = field(default_factory=list)
+
+    def add(self, other: Block) -> None:
+        """Append what was read below it."""
+        self.errors += other.errors
+        self.lines += other.lines
+        self.stacks += other.stacks
+        self.unread += other.unread
+
+    def keep(self, log: Log, kind: str = "traceback") -> None:
+        """Claim the lines and give the events to the log."""
+        for line in self.unread:
+            log.unreadable(line.start, line.end, "stack frame")
+        log.claim(kind, self.lines)
+        log.stacks += self.stacks
+        log.errors += self.errors
 
 
-def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Line]]:
-    """Read frames with their source lines and marks from this line on."""
-    frames: list[PythonFrame] = []
-    lines: list[Line] = []
-    now = line
-    while now is not None and len(frames) < _LONGEST:
-        frame = python_frame(log, now)
-        if frame is None:
-            break
-        lines.append(now)
-        start = now.start
-        indent = _indent(now.text)
-        code: str | None = None
-        now = log.after(now)
-        while (
-            now is not None and now.text.strip() and _indent(now.text) > indent and not _FRAME.match(now.text)
-        ):
-            if not _MARKS.match(now.text) and code is None:
-                code = now.text.strip()
-            lines.append(now)
-            now = log.after(now)
-        if now is not None and _REPEATED.match(now.text):
-            lines.append(now)
-            now = log.after(now)
-        span = log.span(start, lines[-1].end)
-        frames.append(PythonFrame(frame.file, frame.line, frame.function, code, span))
-    return frames, lines
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
+def is_header(text: str) -> bool:
+    """Tell whether a line ends with the first line of a traceback; other words may stand before it."""
+    return text.rstrip().endswith(HEADER) and "Exception Group Traceback" not in text
 
 
 def read_traceback(log: Log, line: Line) -> bool:
     """Claim a traceback that begins on this line (its header, or a frame where the header is lost)."""
-    text = line.text.strip()
-    if any(text.startswith(words) for words in _CHAIN):
+    if _CHAIN.match(line.text.strip()):
         log.claim("traceback", [line])
         return True
-    head: list[Line] = []
-    start: Line | None = line
-    if text == HEADER:
-        head = [line]
-        start = log.after(line)
-    elif not _FRAME.match(line.text) or _FAULTHANDLER.match(line.text):
+    if not is_header(line.text) and (not is_frame(line.text) or is_faulthandler_frame(line.text)):
         return False
-    frames, lines = read_frames(log, start)
+    above = log.before(line)
+    outer = _remote(log, above)
+    if outer is not None:
+        handed = raised(log, outer, outer.text.strip(), [], (), 0)
+        if handed.lines[-1].start >= line.start:
+            _with_chain(log, handed, 0).keep(log)
+            return True
+    block = read_block(log, line)
+    if block is None:
+        return False
+    ignored = above is not None and _IGNORED.match(above.text.strip()) is not None
+    if above is not None and ignored:
+        block.lines.insert(0, above)
+    if ignored or follows_choice(log, line.start):
+        block.errors = [replace(e, form=ErrorForm.WARNING) for e in block.errors]  # the program goes on
+    block.keep(log)
+    return True
+
+
+def read_block(log: Log, line: Line, depth: int = 0) -> Block | None:
+    """Read a traceback and those that it is chained to, from its header or a frame on.
+
+    Nothing is claimed: `Block.keep` does.
+    """
+    block = _one(log, line, depth)
+    return None if block is None else _with_chain(log, block, depth)
+
+
+def _with_chain(log: Log, block: Block, depth: int) -> Block:
+    """Append the tracebacks of exceptions that were raised from the last one, or while it was handled."""
+    while True:
+        between, chained, now = _chain(log, block.lines[-1])
+        following = None if now is None else _one(log, now, depth)
+        if following is None:
+            return block
+        if following.errors:
+            following.errors[-1] = replace(following.errors[-1], chained=chained)
+        block.lines += between
+        block.add(following)
+
+
+def _chain(log: Log, last: Line) -> tuple[list[Line], str | None, Line | None]:
+    """Return the lines between two tracebacks of one chain, how they are related, and the second one's header."""
+    between: list[Line] = []
+    chained: str | None = None
+    now = log.after(last)
+    while now is not None and len(between) < _BETWEEN:
+        text = now.text.strip()
+        found = _CHAIN.match(text)
+        if chained is not None and is_header(text):
+            return between, chained, now
+        if found is not None:
+            chained = "cause" if found["cause"] else "context"
+        elif text:
+            break
+        between.append(now)
+        now = log.after(now)
+    return [], None, None
+
+
+def _one(log: Log, line: Line, depth: int) -> Block | None:
+    head = [line] if is_header(line.text) else []
+    frames, lines = read_frames(log, log.after(line) if head else line)
     lines = head + lines
     if not lines:
-        return False
+        return None
     last = log.after(lines[-1])
     found = _LINE.match(last.text.strip()) if last is not None else None
     if last is None or found is None or (not head and not _NAMED.match(last.text.strip())):
-        log.claim("traceback", lines)  # cut before its exception: frames are all there is
+        block = Block(lines=lines)  # cut before its exception: frames are all there is
         if frames:
             span = log.span(lines[0].start, lines[-1].end)
-            log.errors.append(
-                ErrorText(ErrorForm.PYTHON, "", span, rank=line.rank, python_frames=tuple(frames))
+            block.errors.append(
+                ErrorText(
+                    ErrorForm.PYTHON, "", span, rank=line.rank, python_frames=tuple(frames), depth=depth
+                )
             )
-        return True
-    _exception(log, last, last.text.strip(), lines, tuple(frames))
-    return True
+        return block
+    return raised(log, last, last.text.strip(), lines, tuple(frames), depth)
 
 
 def read_exception(log: Log, line: Line) -> bool:
     """Claim an exception's line that stands without a traceback."""
-    found = _ALONE.match(line.text.strip())
+    text = line.text.strip()
+    found = _ALONE.match(text)
     if found is None or not _NAMED.match(found["error"]):
         return False
-    _exception(log, line, found["error"], [], ())
+    above = log.before(line)
+    if above is not None and _BACKEND.match(above.text.strip()):
+        # What raised it was cut off, and the rest says which backend it was.
+        block = raised(log, line, f"{above.text.strip()}\n{found['error']}", [above], (), 0, typed=False)
+    else:
+        block = raised(log, line, found["error"], [], (), 0)
+    _with_chain(log, block, 0).keep(log, "error")
     return True
 
 
-def _exception(log: Log, line: Line, text: str, lines: list[Line], frames: tuple[PythonFrame, ...]) -> None:
-    parsed = fields("traceback", "exception", text)
+def raised(
+    log: Log,
+    line: Line,
+    text: str,
+    lines: list[Line],
+    frames: tuple[PythonFrame, ...],
+    depth: int,
+    *,
+    typed: bool = True,
+) -> Block:
+    """Read an exception from its line on: its message and what is printed inside of it.
+
+    Args:
+        log: the log.
+        line: the line `TYPE: MESSAGE`.
+        text: what stands there, without marks of other programs.
+        lines: the lines of its traceback.
+        frames: the frames in them.
+        depth: how many messages this one is printed inside of.
+        typed: the text begins with the type of the exception.
+    """
+    parsed = fields("traceback", "exception", text) if typed else None
     kind = first(parsed, "TYPE") if parsed else None
     said = (first(parsed, "MESSAGE") or "") if parsed else text
     # Without frames above, only a text that announces another exception goes on in lines of any form.
     whole = bool(lines) or said.rstrip().endswith(" raised:")
-    message = read_message(log, line, said, Further.ANY if whole else Further.INDENTED)
-    message.lines[:0] = lines
-    finish(log, "traceback" if lines else "error", message)
+    further = Further.ANY if whole else Further.INDENTED
+    message = read_message(log, line, said, Further.KNOWN if "ray::" in said else further)
+    inner = Block()
+    while depth < _DEEPEST:
+        told = _announced(log, message.lines[-1], [*message.texts], kind, depth)
+        if told is None:
+            break
+        inner.add(told)
+        message.lines += told.lines
+        message.texts += [row.text for row in told.lines]
+    workers = read_workers(log, message.lines[-1]) if (kind or "").endswith(WORKERS) else None
+    if workers is not None:
+        message.lines += workers[1]
+        message.texts += [row.text for row in workers[1]]
     call, file, number = call_of(said)
-    log.errors.append(
-        ErrorText(
-            form=ErrorForm.PYTHON,
-            message=said,
-            span=log.span(message.lines[0].start, message.lines[-1].end),
-            exception_type=kind,
-            raised_from=message.raised,
-            stack=message.stack,
-            call=call,
-            call_file=file,
-            call_line=number,
-            text=message.text,
-            cuda_error=cuda_error(message.text),
-            rank=line.rank,
-            python_frames=frames,
-        )
+    every = [*lines, *message.lines]
+    span = log.span(every[0].start, every[-1].end)
+    inner.errors = [e if e.within is not None else replace(e, within=span) for e in inner.errors]
+    error = ErrorText(
+        form=ErrorForm.PYTHON,
+        message=said.partition("\n")[0],
+        span=span,
+        exception_type=kind,
+        raised_from=message.raised,
+        stack=message.stack,
+        call=call,
+        call_file=file,
+        call_line=number,
+        text=message.text,
+        cuda_error=cuda_error(message.text),
+        rank=line.rank,
+        python_frames=frames,
+        detail=workers[0] if workers is not None else read_aoti(message.text),
+        depth=depth,
     )
+    stacks = [*inner.stacks, *([message.stack] if message.stack is not None else []), *message.outer]
+    return Block([*inner.errors, error], every, stacks, [*inner.unread, *message.unread])
+
+
+def _announced(log: Log, last: Line, texts: list[str], kind: str | None, depth: int) -> Block | None:
+    """Read the traceback that a message announces, with the lines before and behind it."""
+    said = next((t for t in reversed(texts) if t.strip()), "")
+    between: list[Line] = []
+    now = log.after(last)
+    while now is not None and len(between) < _BETWEEN:
+        row = now.text.strip()
+        if row and row not in _QUOTES and not row.startswith("Name="):
+            break
+        between.append(now)
+        now = log.after(now)
+    if now is None:
+        return None
+    row = now.text.strip()
+    quoted = any(b.text.strip() in _QUOTES for b in between)
+    sure = quoted or _ANNOUNCES.search(said[-500:]) is not None or _is_remote(kind)
+    if (is_header(row) and (row.startswith("Original Traceback") or sure)) or (
+        is_frame(row) and not is_faulthandler_frame(row) and sure and "ray::" in said
+    ):
+        block = read_block(log, now, depth + 1)
+    elif sure and _NAMED.match(row) and _LINE.match(row):
+        block = raised(log, now, row, [now], (), depth + 1)
+        block.lines = block.lines[1:]  # its first line was given as a traceback, so that its text goes on
+    else:
+        return None
+    if block is None:
+        return None
+    block.lines = [*between, *block.lines]
+    after = log.after(block.lines[-1])
+    if after is not None and after.text.strip() in _QUOTES:
+        block.lines.append(after)
+    return block
+
+
+def _remote(log: Log, above: Line | None) -> Line | None:
+    """Return the line `RemoteTraceback:` of a traceback in quotes; nothing else in it announces an exception."""
+    if above is None or above.text.strip() not in _QUOTES:
+        return None
+    line = log.before(above)
+    found = _LINE.match(line.text.strip()) if line is not None else None
+    return line if found is not None and _is_remote(found["type"]) else None
+
+
+def _is_remote(kind: str | None) -> bool:
+    return kind is not None and kind.rpartition(".")[2] in {"RemoteTraceback", "_RemoteTraceback"}

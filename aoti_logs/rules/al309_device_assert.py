@@ -34,7 +34,9 @@ from aoti_logs.rules.aten_asserts import aten_assert, is_aten, is_cuda_source
 from aoti_logs.rules.consequences import consequences_of, follows
 from aoti_logs.rules.device_experiments import wait_for_launches
 from aoti_logs.rules.device_run import launch_blocking
+from aoti_logs.rules.relation import is_secondary
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.user_frames import user_frame
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from aoti_logs.rules.device_run import Blocking
     from aoti_logs.sources.source import Source
 
+NAN_FOUND = "NaN or Inf found"
+"""What `check_nan` of torch/_inductor/codegen/common.py asserts in a Triton kernel."""
+_LIBRARY = re.compile(r"/torch/|^<frozen ")
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
 _BACKENDS = {
     AssertionForm.CUDA: "cuda",
@@ -64,10 +69,15 @@ def assert_finding(assertion: Assertion, events: LogEvents, source: Source) -> F
         f"{assertion.count:,} line{'s' * (assertion.count != 1)}, one condition",
     )
     consequences = consequences_of(events, assertion)
-    verdict = Verdict("AL309", title, sureness, because, (f"print {known.look}",) if known else ())
+    rule, kind = "AL309", _kind(assertion, known)
+    if assertion.message == NAN_FOUND:
+        rule, kind, sureness = "AL402", "nan_assert", Confidence.PROVEN
+        title = "a value inside of a Triton kernel is NaN or infinite"
+        because = ("TORCHINDUCTOR_RUNTIME_TRITON_NAN_ASSERTS checks every value that the kernel computes",)
+    verdict = Verdict(rule, title, sureness, because, (f"print {known.look}",) if known else ())
     return Finding(
-        rule="AL309",
-        kind=_kind(assertion, known),
+        rule=rule,
+        kind=kind,
         role="cause",
         severity="error",
         confidence=sureness,
@@ -135,11 +145,10 @@ def _facts(assertion: Assertion, known: AtenAssert | None, blocking: Blocking | 
 
 def _reporter(followers: list[ErrorText], blocking: Blocking | None) -> tuple[Link, ...]:
     """Return the line of Python at which the error was noticed: the operator's own where launches were waited for."""
-    frames = next((e.python_frames for e in followers if e.python_frames), ())
-    own = [f for f in frames if "/torch/" not in f.file.replace("\\", "/")]
-    if not own:
+    told = (e.python_frames for e in followers if e.python_frames and not is_secondary(e))
+    last = user_frame(next(told, ()))
+    if last is None:
         return ()
-    last = own[-1]
     waited = blocking is not None and blocking.on
     text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
     strength = Confidence.LIKELY if waited else Confidence.PROVEN

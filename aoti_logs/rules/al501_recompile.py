@@ -12,8 +12,11 @@ recompile for a first change of a size is how torch finds out what is dynamic: t
 ## Example
 `tensor 'x' size mismatch at index 0. expected 4, actual 5`, then `n == 1`.
 
+With `error_on_recompile`, or under the stance `fail_on_recompile`, the first recompile is an error.
+
 ## Evidence it needs
-`recompile_reasons` in a trace (torch 2.5 and later).
+`recompile_reasons` in a trace (torch 2.5 and later), TORCH_LOGS=recompiles in a log, or the text of the
+exception.
 
 ## What to do
 `torch._dynamo.mark_dynamic(x, 0)` for a size that varies, a tensor for a number that varies, one dtype, one
@@ -22,6 +25,67 @@ layout. `TORCH_LOGS=recompiles` shows the reasons while the program runs.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Link
+from aoti_logs.parse.logged_recompile import HEAD, STANCE, read_recompiles
+from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.log_failures import text_places
+from aoti_logs.rules.logged_recompiles import logged_recompiles
+from aoti_logs.rules.recompile_words import advice, newest_first, reason_facts, reason_text
+from aoti_logs.rules.recompiles import changes_of
 from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.explain import Finding
+    from aoti_logs.rules.error_case import ErrorCase
+    from aoti_logs.rules.log_notes import LogCase
+
+_STANCE = "torch.compiler.set_stance('fail_on_recompile')"
+_CONFIG = "torch._dynamo.config.error_on_recompile"
+
+
+def log_notes(case: LogCase) -> Iterator[Finding]:
+    """Yield a note for each function that a log says was compiled again."""
+    yield from logged_recompiles(case.events, case.source)
+
+
+def tell_error(case: ErrorCase) -> ErrorTold | None:
+    """Tell of a recompile that is an error because somebody asked for that."""
+    text = case.error.text
+    if not text.startswith((HEAD, STANCE)):
+        return None
+    found = read_recompiles(text)
+    if not found:
+        return None
+    recompile = found[0]
+    reasons = newest_first(recompile.reasons)
+    changes = changes_of([reasons])
+    places = text_places(case.error)
+    links = [
+        Link("recompile", reason_text(reason), places[row] if row < len(places) else case.error.span.place)
+        for reason, row in zip(recompile.reasons, recompile.rows, strict=True)
+    ]
+    what = changes[0].words if changes else "nothing that is recorded"
+    asked = _STANCE if text.startswith(STANCE) else _CONFIG
+    return ErrorTold(
+        code="AL501",
+        kind="recompile",
+        title=f"`{recompile.function}` would have to be compiled again, which is an error here; what changed: {what}",
+        because=(f"{asked} makes every recompile an error",),
+        links=tuple(links),
+        facts={
+            "function": recompile.function,
+            "file": recompile.file,
+            "line": recompile.line,
+            "n_reasons": len(reasons),
+            "reasons": [reason_facts(reason) for reason in reasons],
+            "changed": [change.facts() for change in changes],
+        },
+        fixes=advice(reasons[:1]),
+    )
+
 
 RULE = Rule("AL501", "recompile", __doc__ or "")

@@ -13,8 +13,10 @@ slow. With `fullgraph=True`, or with `fail_on_recompile_limit_hit`, it is an err
 `torch._dynamo hit config.recompile_limit (2)`, last reason `tensor 'x' size mismatch at index 0. expected 3,
 actual 4`: the function sees another length at every call.
 
+What changed is grouped over all times that are known, so that eight reasons for one growing number are one.
+
 ## Evidence it needs
-The warning in a log, or the metrics of the compile that was refused, with `recompile_reasons` in a trace. In a
+The warning in a log (with TORCH_LOGS=recompiles also the reasons before the last), or the metrics of the compile that was refused, with `recompile_reasons` in a trace. In a
 trace the exception `FailOnRecompileLimitHit` tells that it was an error.
 
 ## What to do
@@ -31,14 +33,19 @@ from aoti_logs.parse.failure import Limit
 from aoti_logs.parse.recompile_reason import read_recompile_reason
 from aoti_logs.rules.failure_case import Reached, Told
 from aoti_logs.rules.recompile_words import advice, reason_facts, reason_text
+from aoti_logs.rules.recompiles import changes_of
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.recompile_reason import RecompileReason
     from aoti_logs.rules.failure_case import FailureCase
+    from aoti_logs.rules.recompiles import Change
+
+_NAMED = 3
 
 
 def tell(case: FailureCase) -> Told:
-    """Name the function, the limit and the last reason."""
+    """Name the function, the limit and the reasons, those of one cause together."""
     limit = case.failure.detail if isinstance(case.failure.detail, Limit) else Limit(None, None)
     number = limit.limit if limit.limit is not None else case.facts.get("limit")
     name = f"`{limit.function}`" if limit.function else case.what
@@ -49,10 +56,11 @@ def tell(case: FailureCase) -> Told:
     )
     texts = case.facts.get("reasons") or ([limit.last_reason] if limit.last_reason else list(limit.reasons))
     last = read_recompile_reason(texts[0]) if texts else None
+    changes = _changes(case, limit)
     links: tuple[Link, ...] = ()
     if limit.last_reason:
         row = case.failure.text.count("\n", 0, max(case.failure.text.find(limit.last_reason), 0))
-        links = (Link("reason", limit.last_reason, case.place_of(row)),)
+        links = (Link("reason", reason_text(last) if last else limit.last_reason, case.place_of(row)),)
     facts = {
         "config": limit.config,
         "limit": number,
@@ -61,16 +69,35 @@ def tell(case: FailureCase) -> Told:
         "line": limit.line or (case.function.line if case.function else None),
         "last_reason": reason_facts(last) if last else None,
         "reasons_distinct": list(dict.fromkeys(limit.reasons)),
+        "changed": [change.facts() for change in changes],
     }
     if limit.reasons:
         facts["n_reasons"] = len(limit.reasons)
+    reasons = [reason for change in changes for reason in change.reasons]
     return Told(
         f"{name} reached {most}, {after}",
-        because=(f"the last compile did not fit: {reason_text(last)}",) if last else (),
+        because=_because(changes, last),
         links=links,
         facts=facts,
-        fixes=advice([last]) if last else (),
+        fixes=advice([*([last] if last else []), *reasons]),
     )
+
+
+def _changes(case: FailureCase, limit: Limit) -> list[Change]:
+    """Group what is known of all times that the function was compiled again."""
+    history = case.facts.pop("history", None) or []
+    if not history:
+        # Each text is the reason of one earlier compile; torch before 2.7 lists those of all.
+        history = [[read_recompile_reason(text)] for text in limit.reasons]
+    return changes_of(history)
+
+
+def _because(changes: list[Change], last: RecompileReason | None) -> tuple[str, ...]:
+    told = [f"the last compile did not fit: {reason_text(last)}"] if last else []
+    total = sum(len(change.reasons) for change in changes)
+    if total > 1:
+        told += [f"{len(c.reasons)} of {total} compiles did not fit for {c.words}" for c in changes[:_NAMED]]
+    return tuple(told)
 
 
 RULE = Rule("AL502", "recompile-limit", __doc__ or "")

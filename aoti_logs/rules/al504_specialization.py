@@ -1,10 +1,13 @@
-"""A size became a constant while a model was exported, and the trace ends there.
+"""A size became a constant while a model was traced.
 
 ## What it says
 Tracing made a symbol one number (`symbolic_shape_specialization`), outside of any compile of `torch.compile`,
 and nothing later of an export is in the trace. If the size was declared dynamic (`Dim("b")`, `Dim.DYNAMIC`),
 the export failed for that. If it was left to torch (`Dim.AUTO`), it did not: both look the same in a trace. So
 this is a warning, and never more than likely.
+
+A log (TORCH_LOGS=dynamic) says it for compiles of torch.compile too, with the line that asked. There it is a note,
+and where the log has the exception as well (AL505), that finding quotes it.
 
 ## Why it matters
 A failing export leaves no failure record in a trace. With the log lost, the specialization is the trail.
@@ -13,7 +16,8 @@ A failing export leaves no failure record in a trace. With the log lost, the spe
 `s77 = L['x'].size()[0]` becomes 8 by the guard `Eq(s77, 8)`; the exporting call has `Dim("b")`.
 
 ## Evidence it needs
-`symbolic_shape_specialization`, the guard before it, and no graph or metrics after it. Where the line that
+`symbolic_shape_specialization`, the guard before it, and no graph or metrics after it; in a log `set_replacement`
+and the guard beside it. Where the line that
 exports shows how the sizes are declared, that is used: `Dim("b")` makes it likely, `Dim.AUTO` a mere note.
 
 ## What to do
@@ -29,12 +33,16 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.origin import input_of
 from aoti_logs.parse.partial_graph import export_call, user_frame
+from aoti_logs.rules.logged_specializations import logged_specializations
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import frame_facts, frame_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aoti_logs.records.record import StackFrame, TraceRecord
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.rules.log_notes import LogCase
 
 _LATER = (
     "compilation_metrics",
@@ -49,6 +57,17 @@ _LATER = (
 _MOST = 20
 _DYNAMIC = re.compile(r"\bDim\(|\bDim\.DYNAMIC\b|\bdims\(")
 _DOUBT = "a trace looks the same when the size was left to torch (Dim.AUTO) and nothing failed"
+
+
+def log_notes(case: LogCase) -> Iterator[Finding]:
+    """Yield a note for each size that a log says became a constant, which no failure quotes."""
+    quoted = {
+        str(link.place)
+        for f in case.told
+        for link in f.chain
+        if link.step == "constant" and link.place is not None
+    }
+    yield from logged_specializations(case.events, case.source, quoted)
 
 
 def specializations(trace: TraceIndex, rank: int | None) -> list[Finding]:

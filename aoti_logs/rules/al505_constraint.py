@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.explain import Link
 from aoti_logs.parse.failure import Violations
 from aoti_logs.parse.origin import input_of
+from aoti_logs.parse.stack_text import frames_of_stack
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aoti_logs.parse.failure import SuggestedFix, Violation
+    from aoti_logs.parse.stack_text import StackLine
     from aoti_logs.rules.failure_case import FailureCase
 
 _SHOWN = 6
@@ -51,15 +53,31 @@ def tell(case: FailureCase) -> Told:
     links = [Link("violation", row.text, case.place_of(_row(case, row))) for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:
         links.append(Link("violation", f"and {len(rows) - _SHOWN} more", None))
+    stack = _user_stack(case)
+    if stack:
+        file, line, function, code = stack[-1]
+        text = f"{file}:{line} in {function}" + (f": {code}" if code else "")
+        row = case.failure.text.count("\n", 0, case.failure.text.rfind(f'"{file}", line {line}'))
+        links.append(Link("python", text, case.place_of(row)))
     return Told(
         title,
         links=tuple(links),
         facts={
             "constraints": [_facts(row) for row in rows],
             "suggested_fixes": [_fix(fix) for fix in detail.fixes],
+            "user_stack": [
+                {"file": file, "line": line, "function": function, "code": code}
+                for file, line, function, code in stack
+            ],
         },
         fixes=tuple(_fixes(rows, detail.fixes)),
     )
+
+
+def _user_stack(case: FailureCase) -> tuple[StackLine, ...]:
+    """Return the frames of the user's code that made the size a constant (torch 2.8 and later)."""
+    _, told, stack = case.failure.text.partition("\nUser stack:\n")
+    return frames_of_stack(stack.partition("\n\n")[0]) if told else ()
 
 
 def _row(case: FailureCase, row: Violation) -> int:

@@ -28,14 +28,17 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.data_dependent import symbols_in
 from aoti_logs.parse.partial_graph import user_frame
+from aoti_logs.parse.shape_log import decisions, shapes_in
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import frame_facts, frame_words, several
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from aoti_logs.parse.shape_log import Decision, ShapeLine
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.rules.log_notes import LogCase
 
 _SHOWN = 12
 
@@ -51,6 +54,26 @@ def assumptions(trace: TraceIndex, rank: int | None) -> list[Finding]:
         for record, row in list(zip(records, rows, strict=True))[:_SHOWN]
     )
     return [note(rows, links, trace.source.name, rank)]
+
+
+def log_notes(case: LogCase) -> Iterator[Finding]:
+    """Yield one note for what a log says was taken from real data, where no report of the draft export tells it."""
+    if any(f.rule == "AL507" for f in case.told):
+        return
+    by_rank: dict[int | None, list[tuple[ShapeLine, Decision]]] = {}
+    for line, said in decisions(shapes_in(case.events.messages)):
+        if said.entry == "propagate_real_tensors" and symbols_in(said.expression or ""):
+            by_rank.setdefault(line.message.rank, []).append((line, said))
+    for rank, told in by_rank.items():
+        rows = [
+            {"expression": said.expression, "result": said.result, "user_frame": None, "code": None}
+            for _, said in told
+        ]
+        links = tuple(
+            Link("assumed", f"{said.expression} is {said.result}", line.message.span.source.place(line.line))
+            for line, said in told[:_SHOWN]
+        )
+        yield note(rows, links, case.source.name, rank if rank is not None else case.source.rank)
 
 
 def note(rows: Sequence[dict[str, Any]], links: tuple[Link, ...], log: str, rank: int | None) -> Finding:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def tell(case: FailureCase) -> Told:
     """Say what failed."""
     failure = case.failure
-    name = failure.inner[-1] if failure.inner else failure.class_name
+    name = failure.inner_names[-1] if failure.inner else failure.class_name
     said = f"{name}: {failure.message}" if name and failure.message else name or failure.message or "no text"
     return Told(
         f"the compile of {case.what} failed: {said}",

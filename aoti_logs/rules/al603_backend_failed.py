@@ -35,7 +35,7 @@ def tell(case: FailureCase) -> Told:
     """Say which backend failed on what."""
     failure = case.failure
     backend = f"backend `{failure.backend}`" if failure.backend else "the backend"
-    name = failure.inner[-1] if failure.inner else None
+    name = failure.inner_names[-1] if failure.inner else None
     said = ": ".join(part for part in (name, failure.message) if part) or "it gives no text"
     return Told(
         f"{backend} failed on {case.what if case.function else 'the graph'}: {said}",

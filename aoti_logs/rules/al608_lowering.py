@@ -30,6 +30,9 @@ from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from aoti_logs.parse.failure import LoweredTensor
     from aoti_logs.rules.failure_case import FailureCase
 
 _SHOWN = 8
@@ -39,11 +42,14 @@ def tell(case: FailureCase) -> Told:
     """Name the operator and what was raised."""
     failure = case.failure
     lowered = failure.detail if isinstance(failure.detail, Lowered) else None
-    inner = failure.inner[-1] if failure.inner and failure.inner[-1] != "LoweringException" else None
+    inner = (
+        failure.inner_names[-1] if failure.inner and failure.inner_names[-1] != "LoweringException" else None
+    )
     said = ": ".join(part for part in (inner, failure.message) if part)
     target = f"`{lowered.target}`" if lowered else "an operator"
     args = lowered.args if lowered else ()
     details = tuple(f"args[{n}]: {' '.join(text.split())[:160]}" for n, text in args[:_SHOWN])
+    tensors = {t.index: _tensor(t) for t in lowered.tensors} if lowered else {}
     at = failure.text.find("target: ")
     row = failure.text.count("\n", 0, max(at, 0))
     return Told(
@@ -52,13 +58,24 @@ def tell(case: FailureCase) -> Told:
         facts={
             "target": lowered.target if lowered else None,
             "n_args": len(args),
-            "args": [{"index": n, "value": " ".join(text.split())} for n, text in args],
+            "args": [{"index": n, "value": " ".join(text.split()), **tensors.get(n, {})} for n, text in args],
+            "kwargs": lowered.kwargs if lowered else None,
             "inner_message": failure.message,
         },
         decide=(
             'compile with backend="aot_eager", or run the exported program itself: if that works, lowering is at fault',
         ),
     )
+
+
+def _tensor(found: LoweredTensor) -> dict[str, Any]:
+    return {
+        "buffer": found.buffer,
+        "device": found.device,
+        "dtype": found.dtype,
+        "size": list(found.size) if found.size is not None else None,
+        "stride": list(found.stride) if found.stride is not None else None,
+    }
 
 
 RULE = Rule("AL608", "lowering-failed", __doc__ or "")

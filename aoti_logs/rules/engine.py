@@ -15,6 +15,7 @@ from aoti_logs.rules.index_finding import index_finding
 from aoti_logs.rules.log_notes import LogCase, note_findings
 from aoti_logs.rules.message_failures import message_findings, with_limits
 from aoti_logs.rules.other_failures import other_findings
+from aoti_logs.rules.shape_evidence import with_shape_evidence
 from aoti_logs.rules.silent_exit import exit_finding
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         )
     findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
     findings = with_limits(findings, message_findings(events, source, findings))
+    findings = with_shape_evidence(findings, events)
     findings += note_findings(LogCase(events, source, evidence, tuple(findings)))
     left = len(events.assertions) - MOST
     if left > 0:

@@ -8,9 +8,9 @@ from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
-from aoti_logs.rules.index_facts import stack_facts
 from aoti_logs.rules.plain_kind import kind_of
 from aoti_logs.rules.relation import Relation, is_secondary, relation
+from aoti_logs.rules.stack_facts import stack_facts
 from aoti_logs.rules.user_frames import frame_link, user_frame
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         facts={**error_facts(error, case.events), **told.facts},
         rank=error.rank if error.rank is not None else case.source.rank,
         log=case.source.name,
-        chain=(*_quoted(error), *told.links),
+        chain=tuple(dict.fromkeys((*_quoted(error), *told.links))),
         missing=told.missing,
         experiments=told.experiments,
         verdicts=(verdict,),
-        consequences=_later(case),
+        consequences=_later(case, {link.text for link in told.links}),
         notes=told.notes,
         doubt=told.doubt,
     )
@@ -70,11 +70,11 @@ def _quoted(error: ErrorText) -> tuple[Link, ...]:
     return tuple(links)
 
 
-def _later(case: ErrorCase) -> tuple[Link, ...]:
+def _later(case: ErrorCase, quoted: set[str]) -> tuple[Link, ...]:
     """Return the other errors of the run and rank, equal ones once, with what is known of each."""
     later: dict[tuple[str, str], list[ErrorText]] = {}
     for error in case.group:
-        if error is case.error:
+        if error is case.error or error.message in quoted:
             continue
         how = relation(case.error, error)
         if how is not Relation.AGAIN or error.message != case.error.message:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase, Told
 
 _RULES = {
+    FailureKind.KERNEL_IMAGE: "al216_kernel_image",
+    FailureKind.VERSIONS: "al217_version_mismatch",
     FailureKind.RECOMPILE_LIMIT: "al502_recompile_limit",
     FailureKind.CONSTRAINT: "al505_constraint",
     FailureKind.DATA_DEPENDENT: "al506_data_dependent",
@@ -27,6 +29,10 @@ _RULES = {
     FailureKind.INVALID_CXX: "al606_no_cxx_compiler",
     FailureKind.CXX_ERROR: "al607_cxx_error",
     FailureKind.LOWERING: "al608_lowering",
+    FailureKind.TRITON: "al612_triton_compilation",
+    FailureKind.RESOURCES: "al614_triton_resources",
+    FailureKind.TRITON_DUMP: "al613_triton_dump",
+    FailureKind.SUBPROCESS: "al615_subprocess",
 }
 _LONGEST = 8000  # characters of an exception's text that go into the facts
 _NOT_KNOWN = "nothing tells whether it was raised, or the function ran uncompiled"
@@ -81,7 +87,7 @@ def innermost(case: FailureCase) -> str:
 
 def _first(case: FailureCase) -> Link:
     failure = case.failure
-    types = [t for t in (failure.class_name, *failure.inner) if t]
+    types = [t for t in (failure.class_name, *failure.inner_names) if t]
     text = ": ".join([*types, failure.message]) if failure.message else ": ".join(types)
     where = f"compile {case.compile_id}" if case.compile_id else ""
     if case.function is not None:

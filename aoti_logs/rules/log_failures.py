@@ -68,6 +68,8 @@ def _chained(errors: Sequence[ErrorText]) -> Iterator[list[ErrorText]]:
 def _follows(one: ErrorText, other: ErrorText) -> bool:
     if other.form is not ErrorForm.PYTHON or one.form is not ErrorForm.PYTHON:
         return False
+    if one.within is not None and one.within.start == other.span.start:
+        return True  # printed in its message
     start, end = one.span.end, other.span.start
     # A message may have taken the words between two exceptions for its own last lines.
     text = one.text[-400:].encode() + bytes(one.span.source.data[start : min(end, start + _NEAR)])
@@ -95,7 +97,7 @@ def _failure(error: ErrorText) -> Failure | None:
         return Failure(FailureKind.CXX_ERROR, None, (), error.message, error.text, detail=run)
     if error.form is not ErrorForm.PYTHON:
         return None
-    if error.exception_type is None and not error.text.lstrip().startswith("- "):
+    if error.exception_type is None and not error.text.lstrip().startswith(("- ", "backend='")):
         return None
     return read_failure(error.exception_type, error.text)
 
@@ -161,7 +163,8 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
     for error in chain.errors:
         if error is not told and error.form is ErrorForm.PYTHON and error.exception_type:
             text = f"{error.exception_type}: {error.message}"
-            step = "inside" if error.span.start < told.span.start else "then"
+            inside = error.span.start < told.span.start or error.depth > told.depth
+            step = "inside" if inside else "then"
             links.append(Link(step, text, text_places(error)[0] if error.text else error.span.place))
     rank = told.rank if told.rank is not None else source.rank
     raised = chain.errors[-1]

@@ -12,12 +12,13 @@ from aoti_logs.explain import Link
 from aoti_logs.parse.compile_failure import read_failure
 from aoti_logs.parse.data_dependent import read_evaluation, symbols_in
 from aoti_logs.parse.failure import Failure, FailureKind, Undecided
-from aoti_logs.parse.recompile_limit import read_limit
+from aoti_logs.parse.log_totals import prefixed_lines
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.rules.al507_assumed_value import note
-from aoti_logs.rules.failure_case import FailureCase, Function, Reached
+from aoti_logs.rules.failure_case import FailureCase
 from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.fake_kernels import fake_kernel
+from aoti_logs.rules.limit_cases import limit_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,13 +42,13 @@ def message_findings(events: LogEvents, source: Source, told: Sequence[Finding])
     """
     known = {f.kind for f in told}
     texts = [str(f.facts.get("message")) for f in told]
-    prefixed = sum(len(m.lines) for m in events.messages)
+    prefixed = sum(prefixed_lines(m) for m in events.messages if m.style == "default")
     found: dict[tuple[str, str, int | None], Finding] = {}
-    for message in events.messages:
-        for case in _cases(message, source, known, texts):
-            case.facts["n_glog_records"] = prefixed
-            finding = failure_finding(case)
-            found.setdefault((finding.kind, finding.title, finding.rank), finding)
+    cases = (case for message in events.messages for case in _cases(message, source, known, texts))
+    for case in (*limit_cases(events, source), *cases):
+        case.facts["n_glog_records"] = prefixed
+        finding = failure_finding(case)
+        found.setdefault((finding.kind, finding.title, finding.rank), finding)
     return [*found.values(), *_draft_findings(events.notes, source)]
 
 
@@ -71,15 +72,7 @@ def with_limits(told: Sequence[Finding], messages: Sequence[Finding]) -> list[Fi
 
 def _cases(message: LogLine, source: Source, known: set[str], texts: Sequence[str]) -> Iterator[FailureCase]:
     text = message.text
-    if " hit config." in text:
-        limit = read_limit(text)
-        if limit is not None:
-            failure = Failure(
-                FailureKind.RECOMPILE_LIMIT, None, (), text.partition("\n")[0], text, detail=limit
-            )
-            function = Function(limit.function, limit.file, limit.line) if limit.function else None
-            yield _case(message, source, failure, function=function, reached=Reached.HANDLED)
-    elif text.startswith(_META):
+    if text.startswith(_META):
         failure = _refused(text)
         if not any(failure.message and failure.message in t for t in texts):
             yield _case(message, source, failure, doubt=_DOUBT)
@@ -118,8 +111,6 @@ def _case(
     source: Source,
     failure: Failure,
     *,
-    function: Function | None = None,
-    reached: Reached = Reached.RAISED,
     doubt: str | None = None,
 ) -> FailureCase:
     own: Source = message.span.source
@@ -129,8 +120,6 @@ def _case(
         place=places[0] if places else message.span.place,
         text_places=places,
         compile_id=message.compile_id,
-        function=function,
-        reached=reached,
         doubt=doubt,
         rank=message.rank if message.rank is not None else source.rank,
         log=source.name,

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.sources.source import Place
 
-_NUMBER = re.compile(r"(?P<name>[^\s=<>!]+) == -?\d+(?:\.\d+)?$")
-_SIZE = re.compile(r"\.size\(\)\[\d+\]|\.shape\[\d+\]|\bx\.size\(")
+_EQUAL = {"int_equality", "float_equality", "bool_equality", "str_equality"}
+_SIZES = {"size", "sizes"}
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
@@ -32,6 +32,11 @@ def reasons_of(record: TraceRecord) -> list[tuple[RecompileReason, Place]]:
         at = next((n for n in range(at, len(rows)) if head and head in rows[n]), at)
         found.append((reason, line_place(record, at)))
     return sorted(found, key=lambda told: -_age(told[0]))
+
+
+def newest_first(reasons: Sequence[RecompileReason]) -> list[RecompileReason]:
+    """Return the reasons in the order of their compiles, the newest first; as they are where none has an id."""
+    return sorted(reasons, key=lambda reason: -_age(reason))
 
 
 def _age(reason: RecompileReason) -> int:
@@ -51,6 +56,8 @@ def reason_facts(reason: RecompileReason) -> dict[str, Any]:
         "actual": _value(reason.actual),
         "subject": reason.subject,
         "guard": reason.guard,
+        "source": reason.subject if reason.guard else None,
+        "value": _value(reason.expected) if reason.guard else None,
         "code": reason.code,
         "text": reason.text,
     }
@@ -68,30 +75,38 @@ def reason_text(reason: RecompileReason) -> str:
 
 def what_moves(reason: RecompileReason) -> str:
     """Name what differed: `size 0 of `x``, `the guard `n == 1``."""
+    if reason.guard:
+        return _tested(reason)
     name = f"`{plain(reason.tensor)}`" if reason.tensor else ""
     if reason.tensor and reason.what:
         what = reason.what.replace("_", " ")
         return f"{what} {reason.index} of {name}" if reason.index is not None else f"{what} of {name}"
-    number = _NUMBER.match(reason.guard) if reason.guard else None
-    if number is not None:
-        return f"`{plain(number['name'])}`"
-    if reason.guard:
-        return f"what the guard `{plain(reason.guard)[:120]}` tests"
     if reason.what == "unexpected":
         return "nothing that torch could name"
     return (reason.what or "something").replace("_", " ")
+
+
+def _tested(reason: RecompileReason) -> str:
+    """Name what a guard tests."""
+    about = reason.subject
+    if about and reason.what in _EQUAL:
+        return f"`{plain(about)}`"
+    if about and reason.what == "length":
+        return f"`len({plain(about)})`"
+    if reason.what == "global_state":
+        return "global state"
+    return f"what the guard `{plain(reason.guard or '')[:120]}` tests"
 
 
 def values_seen(reasons: Sequence[RecompileReason]) -> list[str]:
     """Return the values that were compiled for and that came, in order, each once."""
     values: dict[str, None] = {}
     for reason in reversed(reasons):
+        if reason.guard and reason.what not in {*_EQUAL, "length"}:
+            continue  # what the guard names holds the value
         for value in (reason.expected, reason.actual):
             if value is not None:
                 values.setdefault(value)
-        number = _NUMBER.match(reason.guard) if reason.guard else None
-        if number is not None and reason.guard:
-            values.setdefault(reason.guard.rpartition(" == ")[2])
     return list(values)
 
 
@@ -102,11 +117,15 @@ def advice(reasons: Sequence[RecompileReason]) -> tuple[str, ...]:
         line = _advice(reason)
         if line is not None:
             found.setdefault(line)
+        if reason.hint and reason.hint.startswith("torch.compile considers"):
+            found.setdefault(f"torch remarks: {reason.hint}")
     return tuple(found)
 
 
 def _advice(reason: RecompileReason) -> str | None:
     what, name = reason.what, plain(reason.tensor or reason.subject or "")
+    if reason.guard and what != "global_state":
+        return _guarded(what, name)
     if what == "size":
         if reason.actual in {"0", "1"} or reason.expected in {"0", "1"}:
             return (
@@ -119,23 +138,25 @@ def _advice(reason: RecompileReason) -> str | None:
         "requires_grad": f"call it always with, or always without a gradient for `{name}` (torch.no_grad)",
         "rank": f"always pass `{name}` with the same number of dimensions",
         "device_index": f"always pass `{name}` on the same device",
-        "global_state": "keep the global state the same at every call (grad mode, autocast, default dtype, threads)",
         "backend": "pass the same backend object at every call of torch.compile",
-        "unexpected": "report it with this trace: torch itself calls it a bug; threads that share a function can cause it",
+        "global_state": "keep the global state the same at every call (grad mode and inference_mode, autocast, default "
+        "dtype, threads)",
+        "unexpected": "report it with this output: torch itself calls it a bug; threads that share a function can cause it",
     }
-    if what in known:
-        return known[what]
-    guard = reason.guard or ""
-    if guard.startswith(("___check_obj_id(", "___check_type_id(")):
-        held = guard.partition("(")[2].partition(",")[0]
-        return f"`{plain(held)}` is another object at each call: keep one, and pass that"
-    number = _NUMBER.match(guard)
-    if number is not None and not _SIZE.search(guard):
-        changing = plain(number["name"])
-        if changing.startswith("len("):
-            return f"`{changing}` is the length of a Python container, which grows: a list in a loop is compiled anew"
-        return f"`{changing}` is a Python number that changes: pass it as a tensor, or mark_dynamic its source, or keep it"
-    if _SIZE.search(guard):
+    return known.get(what or "")
+
+
+def _guarded(what: str | None, name: str) -> str | None:
+    """Say what would keep a guard from failing again."""
+    if what in {"int_equality", "float_equality"}:
+        return f"`{name}` is a Python number that changes: pass it as a tensor, or mark_dynamic its source, or keep it"
+    if what == "length" and name:
+        return f"`len({name})` is the length of a Python container, which differs: code is compiled anew for each length of a list"
+    if what == "type" and name:
+        return f"always pass `{name}` with the same type"
+    if what == "identity" and name:
+        return f"`{name}` is another object at each call: keep one, and pass that"
+    if what in _SIZES:
         return "a size crosses a border that the code was compiled for (sizes 0 and 1 are compiled apart)"
     return None
 

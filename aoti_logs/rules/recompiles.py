@@ -1,4 +1,4 @@
-"""Recompiles of a trace as notes, one a function (AL501)."""
+"""Functions that were compiled again, as notes, one a function (AL501): from traces and from logs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.rules.recompile_words import (
     advice,
+    newest_first,
     reason_facts,
     reason_text,
     reasons_of,
@@ -17,6 +18,8 @@ from aoti_logs.rules.recompile_words import (
 from aoti_logs.rules.trace_words import frame_words, several
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aoti_logs.parse.recompile_reason import RecompileReason
     from aoti_logs.parse.trace_outcomes import Outcome, Outcomes
     from aoti_logs.records.record import StackFrame
@@ -28,8 +31,35 @@ _SHOWN = 8
 _NAMED = 3
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """The function that is compiled: its name, the file and line that it begins in, and where that is told.
+
+    `caller` is the user's frame that calls it, where the function is one of torch's own.
+    """
+
+    name: str | None = None
+    file: str | None = None
+    line: int | None = None
+    place: Place | None = None
+    caller: StackFrame | None = None
+
+
+@dataclass(frozen=True)
+class Again:
+    """One time that a function was compiled again.
+
+    Attributes:
+        compile_id: id of the new compile.
+        reasons: why the earlier ones did not fit, the newest first, each with its place.
+    """
+
+    compile_id: str | None
+    reasons: tuple[Told, ...]
+
+
 @dataclass
-class _Change:
+class Change:
     """What changed: the reasons that say so, newest last, and the cached compiles that did not fit for it."""
 
     what: str
@@ -37,21 +67,30 @@ class _Change:
 
     @property
     def values(self) -> list[str]:
+        """The values that were compiled for and that came, in order."""
         return values_seen(self.reasons[::-1])
 
     @property
     def words(self) -> str:
+        """Name it with some of its values."""
         values = self.values
         shown = ", ".join(values[:4]) + (", ..." if len(values) > 4 else "")
         return f"{self.what} ({shown})" if values else self.what
 
     def facts(self) -> dict[str, Any]:
+        """Return it as plain values."""
         cached = [r.cached_compile_id for r in self.reasons if r.cached_compile_id]
-        return {"what": self.what, "values": self.values, "compile_ids": list(dict.fromkeys(cached))}
+        return {
+            "what": self.what,
+            "kind": self.reasons[0].what,
+            "n_reasons": len(self.reasons),
+            "values": self.values,
+            "compile_ids": list(dict.fromkeys(cached)),
+        }
 
 
 def recompiles(found: Outcomes, rank: int | None) -> list[Finding]:
-    """Return a note for each function that was compiled again."""
+    """Return a note for each function of a trace that was compiled again."""
     groups: dict[tuple[str, str | None, int | None], list[Outcome]] = {}
     frames: dict[str, StackFrame] = {}
     for outcome in found.compiles:
@@ -63,18 +102,32 @@ def recompiles(found: Outcomes, rank: int | None) -> list[Finding]:
             key = (code, frame.file if frame else None, frame.line if frame else None)
             groups.setdefault(key, []).append(outcome)
     total = sum(len(group) for group in groups.values())
-    return [_finding(group, frames.get(code), rank, total) for (code, _, _), group in groups.items()]
+    return [_of_trace(group, frames.get(code), rank, total) for (code, _, _), group in groups.items()]
 
 
-def _finding(group: list[Outcome], known: StackFrame | None, rank: int | None, total: int) -> Finding:
+def _of_trace(group: list[Outcome], known: StackFrame | None, rank: int | None, total: int) -> Finding:
     frame = next((o.frame for o in group if o.frame is not None), known)
-    name = _name(group, frame)
-    told = [(outcome, reasons_of(outcome.of("recompile_reasons")[-1])) for outcome in group]
-    changes = _changes(told)
+    start = next((o.start for o in group if o.start is not None), None)
+    caller = next((o.caller for o in group if o.caller is not None), None)
+    function = Compiled(caller=caller)
+    if frame is not None:
+        place = start.place if start is not None else None
+        function = Compiled(frame.name, frame.file, frame.line, place, caller)
+    told = [
+        Again(outcome.compile_id, tuple(reasons_of(outcome.of("recompile_reasons")[-1]))) for outcome in group
+    ]
+    log = group[0].of("recompile_reasons")[0].index.source.name
+    return recompile_note(told, function, rank, log, {"n_events_in_trace": total})
+
+
+def recompile_note(
+    told: Sequence[Again], function: Compiled, rank: int | None, log: str, facts: dict[str, Any]
+) -> Finding:
+    """Make the note of one function, from the times that it was compiled again."""
+    changes = changes_of([[reason for reason, _ in again.reasons] for again in told])
     shown = ", ".join(c.words for c in changes[:_NAMED]) + (" and more" if len(changes) > _NAMED else "")
-    times = "once" if len(group) == 1 else f"{len(group)} times"
-    title = f"{name} was compiled again {times}; what changed: {shown or 'nothing that is recorded'}"
-    first = group[0].of("recompile_reasons")[0]
+    times = "once" if len(told) == 1 else f"{len(told)} times"
+    title = f"{_name(told, function)} was compiled again {times}; what changed: {shown or 'nothing that is recorded'}"
     verdict = Verdict(
         "AL501", title, Confidence.PROVEN, fixes=advice([r for c in changes for r in c.reasons])
     )
@@ -86,70 +139,69 @@ def _finding(group: list[Outcome], known: StackFrame | None, rank: int | None, t
         confidence=Confidence.PROVEN,
         title=title,
         facts={
-            "function": frame.name if frame is not None else None,
-            "file": frame.file if frame is not None else None,
-            "line": frame.line if frame is not None else None,
-            "n_events": len(group),
-            "n_events_in_trace": total,
-            "events": [_event(outcome, reasons) for outcome, reasons in told],
+            "function": function.name,
+            "file": function.file,
+            "line": function.line,
+            "innermost": f"{function.name} {function.file}:{function.line}" if function.name else None,
+            "n_events": len(told),
+            **facts,
+            "events": [_event(again) for again in told],
             "changed": [c.facts() for c in changes],
         },
         rank=rank,
-        log=first.index.source.name,
-        chain=(*_where(group, frame), *_links(told)),
+        log=log,
+        chain=(*_where(function), *_links(told)),
         verdicts=(verdict,),
     )
 
 
-def _name(group: list[Outcome], frame: StackFrame | None) -> str:
-    caller = next((o.caller for o in group if o.caller is not None), None)
-    if frame is None or not frame.name:
-        return f"the function of compile {group[0].compile_id}"
-    if caller is None:
-        return f"`{frame.name}`"
-    file = (caller.file or "").replace("\\", "/").rpartition("/")[2]
-    return f"`{frame.name}` of torch, called at {file}:{caller.line},"
+def changes_of(reasons: Sequence[Sequence[RecompileReason]]) -> list[Change]:
+    """Collect what changed against the newest compile of each time, the most frequent first."""
+    found: dict[str, Change] = {}
+    for several_reasons in reasons:
+        for reason in newest_first(several_reasons)[:1]:
+            what = what_moves(reason)
+            found.setdefault(what, Change(what)).reasons.append(reason)
+    return sorted(found.values(), key=lambda c: -len(c.reasons))
 
 
-def _where(group: list[Outcome], frame: StackFrame | None) -> tuple[Link, ...]:
+def _name(told: Sequence[Again], function: Compiled) -> str:
+    if not function.name:
+        return f"the function of compile {told[0].compile_id}" if told[0].compile_id else "a function"
+    if function.caller is None:
+        return f"`{function.name}`"
+    file = (function.caller.file or "").replace("\\", "/").rpartition("/")[2]
+    return f"`{function.name}` of torch, called at {file}:{function.caller.line},"
+
+
+def _where(function: Compiled) -> tuple[Link, ...]:
     """Quote the function, and the user's call where the function is torch's own."""
-    start = next((o.start for o in group if o.start is not None), None)
-    if frame is None or start is None:
+    if function.place is None:
         return ()
-    caller = next((o.caller for o in group if o.caller is not None), None)
-    details = (f"called at {frame_words(caller)}",) if caller is not None else ()
-    return (Link("function", f"{frame.name} ({frame.file}:{frame.line})", start.place, details=details),)
+    details = (f"called at {frame_words(function.caller)}",) if function.caller is not None else ()
+    text = f"{function.name} ({function.file}:{function.line})"
+    return (Link("function", text, function.place, details=details),)
 
 
-def _links(told: list[tuple[Outcome, list[Told]]]) -> tuple[Link, ...]:
+def _links(told: Sequence[Again]) -> tuple[Link, ...]:
     links = []
-    for outcome, reasons in told[:_SHOWN]:
-        if not reasons:
+    for again in told[:_SHOWN]:
+        if not again.reasons:
             continue
-        reason, place = reasons[0]
-        older = len(reasons) - 1
+        reason, place = again.reasons[0]
+        older = len(again.reasons) - 1
         details = (f"and {several(older, 'older compile')} did not fit either",) if older else ()
-        links.append(
-            Link("recompile", f"compile {outcome.compile_id}: {reason_text(reason)}", place, details=details)
-        )
+        text = reason_text(reason)
+        text = f"compile {again.compile_id}: {text}" if again.compile_id else text
+        links.append(Link("recompile", text, place, details=details))
     if len(told) > _SHOWN:
         links.append(Link("recompile", f"and {len(told) - _SHOWN} more", None))
     return tuple(links)
 
 
-def _event(outcome: Outcome, reasons: list[Told]) -> dict[str, Any]:
+def _event(again: Again) -> dict[str, Any]:
     return {
-        "compile_id": outcome.compile_id,
-        "n_reasons": len(reasons),
-        "reasons": [reason_facts(reason) for reason, _ in reasons],
+        "compile_id": again.compile_id,
+        "n_reasons": len(again.reasons),
+        "reasons": [reason_facts(reason) for reason, _ in again.reasons],
     }
-
-
-def _changes(told: list[tuple[Outcome, list[Told]]]) -> list[_Change]:
-    """Collect what changed against the newest compile of each time, the most frequent first."""
-    found: dict[str, _Change] = {}
-    for _, reasons in told:
-        for reason, _ in reasons[:1]:
-            what = what_moves(reason)
-            found.setdefault(what, _Change(what)).reasons.append(reason)
-    return sorted(found.values(), key=lambda c: -len(c.reasons))

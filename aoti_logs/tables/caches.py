@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.parse.logged_caches import logged_caches
 from aoti_logs.parse.trace_caches import cache_events
+from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.sources.source import Source
 
 
 class Caches(dy.Schema):
@@ -23,7 +27,7 @@ class Caches(dy.Schema):
     compile_id = t.compile_id()
     rank = t.rank()
     attempt = t.attempt()
-    entry = dy.String(nullable=False, description="`artifact` or `chromium_event`.")
+    entry = dy.String(nullable=False, description="`artifact` or `chromium_event`; `message` in a log.")
     cache = dy.String(
         nullable=False,
         description="`fx_graph`, `fx_graph_bundled`, `aot_autograd`, `precompile`, `dynamo` or `pgo`.",
@@ -42,6 +46,17 @@ class Caches(dy.Schema):
 
 
 SCHEMA = Caches
+
+
+def of_log(source: Source, events: LogEvents) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that a log tells."""
+    for c in logged_caches(events.messages):
+        m = c.message
+        attempt = None if m.compile_id is None else int((m.compile_id.partition("_")[2] or "0")[:9])
+        yield (
+            *_log.here(source, m, m.span.line), attempt, "message", c.cache, c.status, None, c.key, c.reason, None,
+            list(c.components),
+        )  # fmt: skip
 
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:

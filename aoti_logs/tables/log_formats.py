@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.log_totals import prefixed_lines, totals
+from aoti_logs.parse.log_totals import NO_LOGGER, prefixed_lines, totals
+from aoti_logs.parse.printed_text import GRAPH, printed_texts
+from aoti_logs.parse.whole_messages import whole_messages
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from aoti_logs._run import Run
+    from aoti_logs.parse.events import LogLine
 
 _BLOCK = 1 << 24
 
@@ -35,6 +38,7 @@ class LogFormats(dy.Schema):
         nullable=False, description="Lines without a prefix: other output, and further lines of other styles."
     )
     n_messages = dy.Int64(nullable=False, description="Messages.")
+    n_graphs = dy.Int64(nullable=False, description="Graphs that messages print.")
     first_line = dy.Int64(nullable=False, description="First line with a prefix, from 1.")
     last_line = dy.Int64(nullable=False, description="Last line of a message.")
     levels = dy.List(dy.String(), nullable=False, description="Levels that occur, in order.")
@@ -54,21 +58,27 @@ SCHEMA = LogFormats
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
     for source, events in run.logs():
-        total = totals(events.messages)
+        messages = [m for m in events.messages if m.style != NO_LOGGER]
+        total = totals(messages)
         if total is None:
             continue
         counts: dict[str, int] = {}
         glog = 0
-        for m in events.messages:
+        for m in messages:
             counts[m.style] = counts.get(m.style, 0) + 1
             glog += prefixed_lines(m) if m.style == "default" else 0
         n_lines = _lines(source.data)
         yield (
             source.name, max(counts, key=counts.__getitem__), n_lines, total.n_records, glog, n_lines - total.n_records,
-            total.n_messages, total.line, total.last_line, list(total.levels), list(total.loggers),
-            list(dict.fromkeys(m.compile_id for m in events.messages if m.compile_id)), list(total.ranks),
+            total.n_messages, _graphs(messages), total.line, total.last_line, list(total.levels), list(total.loggers),
+            list(dict.fromkeys(m.compile_id for m in messages if m.compile_id)), list(total.ranks),
             list(total.processes),
         )  # fmt: skip
+
+
+def _graphs(messages: Iterable[LogLine]) -> int:
+    texts = printed_texts(whole_messages(messages))
+    return sum(text.title == GRAPH or text.title.endswith("(from cache)") for text in texts)
 
 
 def _lines(data: Any) -> int:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.log_totals import totals_by_artifact
+from aoti_logs.parse.log_totals import NO_LOGGER, totals_by_artifact
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from aoti_logs._run import Run
+    from aoti_logs.parse.events import LogLine
 
 
 class LogSummary(dy.Schema):
@@ -45,9 +46,13 @@ SCHEMA = LogSummary
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
     for source, events in run.logs():
-        for (artifact, module), total in totals_by_artifact(events.messages).items():
+        for (artifact, module), total in totals_by_artifact(_logged(events.messages)).items():
             yield (
                 source.name, total.line, f"__{artifact}" if artifact else None, module, list(total.levels),
                 total.n_messages, total.n_records, total.n_lines, total.last_line, list(total.loggers),
                 list(total.compile_ids), list(total.ranks), list(total.processes),
             )  # fmt: skip
+
+
+def _logged(messages: Iterable[LogLine]) -> Iterator[LogLine]:
+    return (m for m in messages if m.style != NO_LOGGER)

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.parse.logged_metrics import logged_metrics
 from aoti_logs.parse.trace_metrics import CONFIGS, metrics_records
+from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceIndex
+    from aoti_logs.sources.source import Source
 
 
 class Metrics(dy.Schema):
@@ -27,7 +31,8 @@ class Metrics(dy.Schema):
     attempt = t.attempt()
     entry = dy.String(
         nullable=False,
-        description="`compilation_metrics`, `bwd_...` for the backward, `..._runtime` for what ran later.",
+        description="`compilation_metrics`, `bwd_...` for the backward, `..._runtime` for what ran later; in a log "
+        "`compile_times` (seconds a function of torch took in the whole process) and `cache_metrics`.",
     )
     metric = dy.String(
         nullable=False,
@@ -38,6 +43,12 @@ class Metrics(dy.Schema):
 
 
 SCHEMA = Metrics
+
+
+def of_log(source: Source, events: LogEvents) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows that a log tells."""
+    for m in logged_metrics(events.messages):
+        yield *_log.here(source, m.message, m.line), None, m.entry, m.metric, m.value, None
 
 
 def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:

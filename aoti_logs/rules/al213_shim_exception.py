@@ -1,0 +1,168 @@
+"""An operator that a compiled model calls raised an exception.
+
+## What it says
+Generated code calls what it does not compile (matrix products, sorts, embedding bags, custom operators) through C
+shims. The finding names the operator, the call with its arguments, the line of the wrapper, and what ATen said; with
+the wrapper at hand also what each argument is: an input, a weight, or a buffer and which kernel made it.
+
+## Why it matters
+One failure is told several times, each time in part: the shim or the exception has ATen's words, stderr has the call
+(`SHIM(...) API call failed at FILE.wrapper.cpp, line N`), and Python may only have `run_func_(...)`.
+
+## Example
+`aoti_torch_cpu__embedding_bag_forward_only(arg1_1, arg0_1, buf0, ...) API call failed at ....wrapper.cpp, line 892`
+on stderr, and `Expected i < index_size to be true` in Python.
+
+## Evidence it needs
+The texts. On a GPU the call that reports an error need not be the one at fault: kernels run behind it, and a cuBLAS
+error is mostly the first sign of an earlier illegal access.
+
+## What to do
+Run once with `AOTI_RUNTIME_CHECK_INPUTS=1` (torch 2.7+; before, compile with `AOT_INDUCTOR_DEBUG_COMPILE=1`): an input
+of another dtype, device or shape than compiled for is the commonest reason. On a GPU also `CUDA_LAUNCH_BLOCKING=1`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from aoti_logs.explain import Confidence, Experiment, Missing
+from aoti_logs.parse.aoti_facts import DeviceError, ShimException
+from aoti_logs.rules.aoti_story import (
+    about_nan,
+    in_short,
+    operator_in_stack,
+    story_facts,
+    story_links,
+    story_of,
+)
+from aoti_logs.rules.aoti_wrapper import argument_facts, call_site, site_link
+from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from aoti_logs.rules.aoti_story import Story
+    from aoti_logs.rules.error_case import ErrorCase
+
+_LIBRARY = re.compile(r"\b(?:CUBLAS|CUSOLVER|CUSPARSE|CUFFT|CUDNN|MIOPEN|HIPBLAS|rocblas)\w*", re.IGNORECASE)
+_DEVICE_WORDS = re.compile(r"\b(?:CUDA|HIP|XPU) (?:driver )?error\b|\bCUDA_|\bcuda\w+Error")
+
+
+def tell_error(case: ErrorCase) -> ErrorTold | None:
+    """Name the operator, the call and what was said."""
+    story = story_of(case)
+    if story.shim is None and story.logged is None:
+        return None
+    if about_nan(story):
+        return None
+    call = story.call
+    operator = (call.operator if call is not None else None) or operator_in_stack(story.said)
+    site = call_site(case.evidence, call) if call is not None else None
+    rows = argument_facts(site) if site is not None else []
+    facts: dict[str, Any] = {**story_facts(story), "op": operator, "phase": _phase(story)}
+    if rows:
+        facts["call_arguments"] = rows
+    links = [site_link(site, rows)] if site is not None else []
+    said = in_short(story.said.message) if story.said is not None else None
+    name = f"`{operator}`" if operator else f"`{call.name}`" if call is not None else "an operator"
+    later = _is_later(story)
+    missing: tuple[Missing, ...] = ()
+    if said is None:
+        missing = (Missing("what ATen said", "stdout and stderr of the run in one file, in order"),)
+    elif call is None:
+        missing = (
+            Missing(
+                "the call and its line in the wrapper",
+                "stderr of the run: `Error: ... API call failed at ...`",
+            ),
+        )
+    elif site is None:
+        missing = (
+            Missing(
+                "what the arguments of the call are", "the wrapper that the text names, from the package"
+            ),
+        )
+    return ErrorTold(
+        "AL213",
+        "aoti_shim_exception",
+        _title(story, name, said, later=later),
+        Confidence.UNKNOWN if later else Confidence.PROVEN,
+        because=_because(story, later=later),
+        links=(*links, *story_links(story)),
+        facts={k: v for k, v in facts.items() if v is not None},
+        missing=missing,
+        decide=(("CUDA_LAUNCH_BLOCKING=1 shows the first launch that fails",) if later else ()),
+        experiments=_experiments(case, later=later),
+    )
+
+
+def _phase(story: Story) -> str | None:
+    """Return what the runner did; a shim that copies weights is called while loading."""
+    runner = story.runner_call
+    return runner.phase if runner is not None else None
+
+
+def _is_later(story: Story) -> bool:
+    """Tell whether the device may have failed before this call: then the call is a victim."""
+    text = story.said.text if story.said is not None else ""
+    return bool(_LIBRARY.search(text) or _DEVICE_WORDS.search(text))
+
+
+def _title(story: Story, name: str, said: str | None, *, later: bool) -> str:
+    if later and said is not None:
+        return f"{name} reported an error of the device, which may come from what ran before it: {said}"
+    host = _host_memory(story)
+    if host is not None:
+        return f"device mismatch: memory of the host was given to a model on {host.device}: {said}"
+    return f"{name} failed in the model: {said}" if said else f"{name} failed in the model"
+
+
+def _host_memory(story: Story) -> DeviceError | None:
+    """Return what was said, where a pointer to the host's memory was taken for one of the device."""
+    detail = story.said.detail if story.said is not None else None
+    cause = detail.cause if isinstance(detail, ShimException) else detail
+    return cause if isinstance(cause, DeviceError) and cause.problem == "host_memory" else None
+
+
+def _because(story: Story, *, later: bool) -> tuple[str, ...]:
+    if later:
+        return (
+            "kernels run behind the calls that start them; the first call that looks at the device reports their errors",
+            (
+                "an input on the wrong device, of the wrong dtype or with an id out of range is the commonest reason, and "
+                "nothing checks that by default"
+            ),
+        )
+    if _host_memory(story) is not None:
+        return (
+            (
+                "a model that was compiled for CPU and is loaded on CUDA hands its weights over like that, and so does a "
+                "CPU tensor given to a CUDA model"
+            ),
+        )
+    return ("generated code calls this operator of ATen; ATen raised",)
+
+
+def _experiments(case: ErrorCase, *, later: bool) -> tuple[Experiment, ...]:
+    check = Experiment(
+        case.command,
+        (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
+        "run",
+        "it says which input differs in dtype, device, size or stride from what was compiled",
+        "read at the first run of each loaded model, torch 2.7+; before, compile with AOT_INDUCTOR_DEBUG_COMPILE=1",
+        "it also refuses sizes 0 and 1 that may compute correctly (AL206)",
+    )
+    if not later:
+        return (check,)
+    blocking = Experiment(
+        case.command,
+        (("CUDA_LAUNCH_BLOCKING", "1"),),
+        "run",
+        "the launch that fails is then the one that reports it",
+        "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
+    )
+    return check, blocking
+
+
+RULE = Rule("AL213", "operator-failed-in-model", __doc__ or "")

@@ -1,0 +1,105 @@
+"""A GPU kernel's image could not be used by this driver or this GPU.
+
+## What it says
+The driver (or Triton's launcher, or Level Zero) refused a compiled kernel: its image is invalid, is for another GPU, or
+has not the function that was asked for.
+
+## Why it matters
+The text does not say which kernel, and looks like a broken installation. It is nearly always a difference between
+where the kernel was compiled and where it runs: another compute capability, a toolchain (ptxas) newer than the
+driver, a cache or a package that was copied.
+
+## Example
+`Triton Error [CUDA]: device kernel image is invalid`: a ptxas that is newer than the driver.
+
+## Evidence it needs
+The text. `AOTI_COMPUTE_CAPABILITY` in a package's metadata, and a warning about it, show which GPU it was made for.
+
+## What to do
+Compare `nvidia-smi` (driver, CUDA version that it supports), `torch.version.cuda` and the GPU with those of the
+machine that compiled; compile again on the machine that runs, with an empty cache.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aoti_logs.explain import Confidence, Link
+from aoti_logs.parse.aoti_facts import DeviceInformation, ImageError
+from aoti_logs.rules.al219_device_information import device_information
+from aoti_logs.rules.aoti_story import story_facts, story_links, story_of
+from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.failure_case import Told
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from aoti_logs.rules.error_case import ErrorCase
+    from aoti_logs.rules.failure_case import FailureCase
+
+KIND = "kernel_image_invalid"
+_DECIDE = (
+    "compare the driver's CUDA version (nvidia-smi), torch.version.cuda, ptxas and the GPU with those that compiled",
+)
+
+
+def tell_error(case: ErrorCase) -> ErrorTold | None:
+    """Say what the driver refused; a file that is not there is the runner's affair (AL214)."""
+    told = case.error.detail
+    if not isinstance(told, ImageError) or told.reason == "file not found" or told.source == "runtime":
+        return None
+    story = story_of(case)
+    facts: dict[str, Any] = {**story_facts(story), "reason": told.reason, "platform": told.platform}
+    links: list[Link] = []
+    for message in case.events.messages:
+        information = device_information(message.text)
+        if isinstance(information, DeviceInformation):
+            links.append(Link("warning", message.text, message.span.place))
+            facts["device_information"] = {
+                "key": information.key, "current": information.current, "package": information.package,
+            }  # fmt: skip
+    title, because = _words(told)
+    return ErrorTold(
+        "AL216",
+        KIND,
+        title,
+        Confidence.PROVEN,
+        because=because,
+        links=(*links, *story_links(story)),
+        facts=facts,
+        decide=_DECIDE,
+    )
+
+
+def tell(case: FailureCase) -> Told:
+    """Say the same of a compile that ended with it."""
+    detail = case.failure.detail
+    told = detail if isinstance(detail, ImageError) else ImageError("GPU", "driver", case.failure.message)
+    title, because = _words(told)
+    return Told(
+        title,
+        facts={"reason": told.reason, "platform": told.platform, "inner_message": case.failure.message},
+        because=because,
+        decide=_DECIDE,
+    )
+
+
+def _words(told: ImageError) -> tuple[str, tuple[str, ...]]:
+    who = {"triton": "Triton's launcher", "driver": "the driver", "runtime": "the runtime"}[told.source]
+    reason = told.reason
+    if "no kernel image" in reason or "invalid device function" in reason:
+        why = "the kernel was compiled for another GPU (compute capability) than this one"
+    elif "symbol not found" in reason:
+        why = "the image of the kernel has not the function of this name: it belongs to another compile or is cut off"
+    elif "unsupported toolchain" in reason or "PTX" in reason:
+        why = "the kernel was compiled by a CUDA toolchain that is newer than the driver"
+    elif "invalid" in reason:
+        why = (
+            "the image of the kernel is damaged, for another GPU, or made by a ptxas (CUDA version) that this driver does "
+            "not know"
+        )
+    else:
+        why = "the image of the kernel does not fit this driver or GPU"
+    return f"{who} refused a kernel of the model: {reason}", (why,)
+
+
+RULE = Rule("AL216", "kernel-image-refused", __doc__ or "")
