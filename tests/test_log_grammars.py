@@ -21,6 +21,7 @@ GRAMMARS = (
     "out_of_memory",
     "collective",
     "kernel_log",
+    "dsa",
 )
 SAMPLES = [
     (name, rule, text)

@@ -37,7 +37,7 @@ class Senders:
         own = self._line(at)
         if own.sender.time is None and at > 1:
             above = self._line(self._data.rfind(b"\n", max(0, at - _LONGEST), at - 1) + 1)
-            if above.stream == own.stream:
+            if above.stream == own.stream and own.sender.rank in {None, above.sender.rank}:
                 return above.sender
         return own.sender
 

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 NAMES: tuple[str, ...] = (
     "al303_sanitizer",
     "al302_rocm_fault",
+    "al308_dsa",
     "al301_device_fault",
     "al304_out_of_memory",
     "al306_cudagraph_output",
+    "al323_child_failed",
     "al320_collective_timeout",
     "al321_collective_error",
     "al402_nan_assert",
