@@ -48,6 +48,17 @@ def test_a_block_has_a_row_a_choice():
     assert (row["benchmark_s"], row["precompile_s"], row["block_line"]) == (0.7107, 1.504, 2)
 
 
+def test_an_indented_block_is_read():
+    assert table("".join(f"    {row}\n" for row in BLOCK.splitlines()))["name"].to_list() == [
+        "mm",
+        "triton_mm_125",
+    ]
+
+
+def test_the_summary_before_a_block_is_no_free_text():
+    assert not read('Autotune Choices Stats:\n{"num_choices": 2, "best_kernel": "mm"}\n' + BLOCK).unparsed
+
+
 def test_a_block_that_was_cut_off_keeps_what_is_there():
     assert table("".join(BLOCK.splitlines(keepends=True)[:4])).select("name", "benchmark_s").rows() == [
         ("mm", None)

@@ -4,12 +4,15 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import aoti_logs
 from aoti_logs._run import Run
 from aoti_logs.sources.source import Kind, Source
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURES = ROOT / "fixtures"
 NAME = "cpu_trace_logged_breaks"
 _NUMBERS = count(1)
 
@@ -222,3 +225,37 @@ def test_tables_of_an_empty_log_have_no_rows():
         "log_formats", "log_summary", "code_blocks", "compile_steps", "traced_lines", "fusions", "commands", "autotuning",
     ):  # fmt: skip
         assert run.tables[name].is_empty(), name
+
+
+SAMPLES = [
+    line.partition(": ")[2].partition(": ")[2]
+    for name in ("compile_log", "autotune", "graph_break")
+    for line in (ROOT / "grammars" / f"{name}.lark").read_text().splitlines()
+    if line.startswith("// sample: ")
+]
+TABLES = (
+    "log_formats", "log_summary", "code_blocks", "compile_steps", "traced_lines", "fusions", "commands", "autotuning",
+    "caches", "metrics", "graph_breaks",
+)  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(SAMPLES), st.sampled_from([None, "fusion", "graph_breaks"]), st.text(max_size=8)
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.randoms(use_true_random=False),
+)
+@settings(deadline=None, max_examples=60)
+def test_no_message_however_damaged_raises(parts, random):
+    text = ""
+    for sample, artifact, damage in parts:
+        at = random.randrange(len(sample) + 1)
+        end = random.choice([at, len(sample), min(len(sample), at + 3)])
+        text += message((sample[:at] + damage + sample[end:]).replace("\r", " "), artifact=artifact)
+    run = run_of(text)
+    for name in TABLES:
+        run.tables[name]

@@ -111,7 +111,10 @@ class Log:
         self.autotunings: list[Autotuning] = []
 
     def span(self, start: int, end: int) -> Span:
-        """Return a span of this source; of a wrapped log from the first to the last byte in it."""
+        """Return a span of the source: of a wrapped log from the first to the last byte in it.
+
+        What stands in a span are offsets of the source, which are none of `data` then.
+        """
         if self.unwrapped is None or start >= end:
             return Span(self.source, start, end)
         return Span(self.source, self.unwrapped.map.begin(start), self.unwrapped.end(end))

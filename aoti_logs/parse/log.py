@@ -67,6 +67,7 @@ _WORDS = (
     *failure_line.WORDS,
     *limit_line.WORDS,
     *draft_export.WORDS,
+    *pruned_choice.WORDS,
     *aoti_line.WORDS,
     *autotune.WORDS,
     *printed_program.WORDS,
@@ -75,7 +76,6 @@ _WORDS = (
     *kernel_log.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
-    *pruned_choice.WORDS,
 )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.sources.source import Place
 
-WORDS = (b" for benchmark choice ", b"Failed to benchmark choice ")
+WORDS = (b" for benchmark choice ",)
 
 _EXCEPTION = re.compile(
     r"(?:.{0,200}?\b)?Exception (?P<said>\S.*?) for benchmark choice (?P<choice>\S.*)$", re.DOTALL
@@ -88,9 +88,7 @@ def _setting(text: str) -> str | int | bool:
 def read_pruned(log: Log, line: Line) -> bool:
     """Claim a line about a choice that stands without a logger's prefix."""
     text = line.text.strip()
-    if " for benchmark choice " not in text and "Failed to benchmark choice " not in text:
-        return False
-    if pruned_choice(text) is None:
+    if " for benchmark choice " not in text or pruned_choice(text) is None:
         return False
     log.notes.append(Note("pruned_choice", log.claim("note", [line]), (("text", text),)))
     return True

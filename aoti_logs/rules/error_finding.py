@@ -45,7 +45,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         facts={**error_facts(error, case.events), **told.facts},
         rank=error.rank if error.rank is not None else case.source.rank,
         log=case.source.name,
-        chain=(*_quoted(error), *told.links),
+        chain=tuple(dict.fromkeys((*_quoted(error), *told.links))),
         missing=told.missing,
         experiments=told.experiments,
         verdicts=(verdict,),

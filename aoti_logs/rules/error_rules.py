@@ -15,6 +15,7 @@ NAMES: tuple[str, ...] = (
     "al301_device_fault",
     "al304_out_of_memory",
     "al306_cudagraph_output",
+    "al323_child_failed",
     "al320_collective_timeout",
     "al321_collective_error",
     "al402_nan_assert",

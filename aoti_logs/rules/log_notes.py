@@ -21,6 +21,7 @@ NAMES: tuple[str, ...] = (
     "al403_value_printer",
     "al218_deprecation",
     "al219_device_information",
+    "al220_runtime_warnings",
     "al503_graph_break",
     "al513_data_origin",
     "al504_specialization",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 _SHOWN = 8  # ranks that are named in words
-_WAITING_RULES = frozenset({"AL320", "AL321"})
+_WAITING_RULES = frozenset({"AL320", "AL321", "AL323"})
 _WAITING = frozenset({"peer_lost"})
 """What a rank, or a launcher, says that heard of a failure elsewhere."""
 
