@@ -10,6 +10,7 @@ that a reader looks at.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
@@ -39,6 +40,7 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.log_format import log_format
 from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.nesting import inner_first
 from aoti_logs.parse.peel import PLAIN
@@ -89,10 +91,14 @@ def read_log(source: Source) -> LogEvents:
         The events in the order in which they stand in the log, and rows that partition its bytes.
     """
     wrapping = wrapping_of(source.data)
+    plain = PLAIN
+    if log_format(source.data) is not None:  # torch's own loggers write the time before their lines
+        plain = replace(PLAIN, stamps=False)
+        wrapping = replace(wrapping, stamps=False) if wrapping is not None else None
     if wrapping is None:
-        log, tallies = Log(source), Tallies()
+        log, tallies = Log(source, plain=plain), Tallies()
         _read(log, tallies)
-        wrapping = PLAIN if log.wrapped else None
+        wrapping = plain if log.wrapped else None
     if wrapping is not None:
         log, tallies = Log(source, Unwrapper(wrapping).read(source.data)), Tallies()
         _read(log, tallies)

@@ -34,12 +34,15 @@ class Wrapping:
     uncertain: frozenset[str] = frozenset()
     indent: int = 0
     escaped: bool = False
+    stamps: bool = True
+    """Whether times before a line are somebody else's; False where torch's own loggers write them."""
 
     @cached_property
     def kinds(self) -> tuple[PrefixKind, ...]:
         """The kinds that are believed, those that only the whole log shows first."""
         own = [kind for kind in KINDS if kind.name in self.uncertain]
-        return (*own, *(kind for kind in KINDS if kind.certain))
+        every = (*own, *(kind for kind in KINDS if kind.certain))
+        return tuple(kind for kind in every if self.stamps or not kind.stamp)
 
     @cached_property
     def table(self) -> tuple[tuple[PrefixKind, ...], ...]:

@@ -56,7 +56,7 @@ _LLVM = re.compile(r"\s*#\d+ 0x[0-9a-f]{16} (?!in )")
 _LONE = re.compile(r"\s*#\d+ 0x[0-9a-fA-F]+(?: in [^()]+)?$")
 _C10 = re.compile(r"\s*(?:\* )?frame #\d+:\s(?P<lldb>0x[0-9a-fA-F]+(?:\s|$)|[^\s`]+`)?")
 _AT = re.compile(
-    r"(?:PC:\s+|\s*)@\s+(?P<address>(?:0x)?[0-9a-f]{4,16}|[0-9A-F]{8,16})(?P<size>\s+(?:\d+|\(unknown\))\s\s)?\s"
+    r"(?:PC:\s+|\s*)@\s+(?P<address>(?:0x)?[0-9a-f]{4,16}|[0-9A-F]{8,16})(?:(?P<size>\s+(?:\d+|\(unknown\))\s{2,})|\s)"
 )
 _UCX = re.compile(r"\s*\d+\s+0x[0-9a-fA-F]{6,16} \S.*\(\)\s+\S.*:\d+\s*$")
 _SYMBOLS = re.compile(

@@ -87,7 +87,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         facts=facts,
         decide=("run once with AOTI_RUNTIME_CHECK_INPUTS=1, and once under gdb for the native frames",),
         missing=(Missing("the native frames below the call", "gdb, or a core dump"),),
-        experiments=(check_inputs(case.command), with_gdb(case.command)),
+        experiments=(check_inputs(case.command), with_gdb(case.command, case.error, case.group)),
         doubt="the frames say where the process was, not why",
     )
 

@@ -79,7 +79,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         missing=()
         if death.stacks
         else (Missing("the native frames", "gdb, a core dump, or CPython 3.14 and newer"),),
-        experiments=(with_gdb(case.command),),
+        experiments=(with_gdb(case.command, case.error, case.group),),
         doubt="the frames say where the process was, not why",
     )
 
@@ -95,6 +95,7 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
 def _note(case: LogCase, error: ErrorText, death: Death) -> Finding:
     count = len(death.threads)
     timeout = error.message.startswith("Timeout (")
+    sure = Confidence.PROVEN if timeout else Confidence.UNKNOWN
     title = f"faulthandler shows {count} Python thread{'s' * (count != 1)}"
     title += (
         f" after {error.message.rstrip('!').lower()}"
@@ -116,7 +117,7 @@ def _note(case: LogCase, error: ErrorText, death: Death) -> Finding:
         kind="faulthandler",
         role="note",
         severity="warning",
-        confidence=Confidence.UNKNOWN,
+        confidence=sure,
         title=title,
         facts=thread_facts(death),
         rank=error.rank if error.rank is not None else case.source.rank,
@@ -125,7 +126,7 @@ def _note(case: LogCase, error: ErrorText, death: Death) -> Finding:
         missing=()
         if timeout
         else (Missing("the beginning of the dump", "stderr of the process from its start"),),
-        verdicts=(Verdict("AL311", title, Confidence.UNKNOWN, because),),
+        verdicts=(Verdict("AL311", title, sure, because),),
         doubt=None if timeout else "a process that only waits can write the same",
     )
 

@@ -2,8 +2,8 @@
 
 ## What it says
 The signal, the thread, and where that thread was: in the compiled model's own code, in AOTInductor's runtime while it loads
-or runs a model, in a compiler, in a library. Of cuda-gdb it tells the kernel and the focus (block, thread, device). With the
-generated code at hand it quotes the line that the model's frame stands at.
+or runs a model, in a compiler, in a library. With the generated code at hand it quotes the line that the model's frame
+stands at. What cuda-gdb says of a kernel is AL301.
 
 ## Why it matters
 A backtrace says where, not why: a null pointer was made somewhere else. Frames of allocators, of the dispatcher, of
@@ -14,7 +14,7 @@ the same for the same way to the same place.
 `Thread 1 "python" received signal SIGSEGV, Segmentation fault.`, `#1 0x00007ffff7463608 in string_at (size=-1, ptr=0x0)`.
 
 ## Evidence it needs
-The output of gdb, cuda-gdb or lldb with `bt`. Arguments (`ptr=0x0`) are only shown where there is debug information.
+The output of gdb or lldb with `bt`. Arguments (`ptr=0x0`) are only shown where there is debug information.
 
 ## What to do
 Go up from frame 0 to the first frame that means something, and look at its arguments. For a SIGABRT the reason is printed
@@ -23,7 +23,7 @@ before it: `terminate called`, `Assertion failed`, `free(): invalid pointer`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.rules.death_facts import death_of, signal_facts
@@ -32,10 +32,9 @@ from aoti_logs.rules.native_stack import mangled_note, native_facts, native_link
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.death import Death
     from aoti_logs.rules.error_case import ErrorCase
 
-_KINDS = {"gdb": "gdb_backtrace", "lldb": "lldb_backtrace", "cuda-gdb": "cuda_gdb"}
+_KINDS = {"gdb": "gdb_backtrace", "lldb": "lldb_backtrace"}
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -43,8 +42,6 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     death = death_of(case.error)
     if death is None or death.printer not in _KINDS:
         return None
-    if death.printer == "cuda-gdb":
-        return _cuda(case, death)
     facts = {**signal_facts(death, case.group)}
     links: tuple[Link, ...] = ()
     title = f"{death.signal} ({death.words})"
@@ -77,43 +74,6 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         notes=notes,
         doubt="the frames say where the process was, not why",
     )
-
-
-def _cuda(case: ErrorCase, death: Death) -> ErrorTold:
-    facts: dict[str, Any] = {
-        **signal_facts(death, case.group),
-        "cuda_exception": (death.words or "").rstrip("."),
-    }
-    if death.focus is not None:
-        facts["focus"] = death.focus
-    kernel = _bare(death.kernel)
-    if death.stacks:
-        facts |= native_facts(death.stacks[0])
-        kernel = kernel or _bare(next((f.symbol for f in death.stacks[0].frames if f.symbol), None))
-    facts["kernel"] = kernel
-    links = native_links(death.stacks[0], case.evidence)[0] if death.stacks else ()
-    title = f"cuda-gdb: {death.words}" + (f" in the kernel `{kernel}`" if kernel else "")
-    return ErrorTold(
-        "AL312",
-        "cuda_gdb",
-        title,
-        Confidence.PROVEN if kernel else Confidence.UNKNOWN,
-        because=(
-            "the device stopped in this kernel; the address or size that it was given may be wrong already where it was launched",
-        ),
-        links=links,
-        facts=facts,
-        decide=("the arguments of the launch, and which index or pointer of the kernel left its tensor",),
-    )
-
-
-def _bare(symbol: str | None) -> str | None:
-    from aoti_logs.parse.native_name import native_name
-
-    if symbol is None:
-        return None
-    name = native_name(symbol)
-    return name.qualified if name is not None else symbol
 
 
 RULE = Rule("AL312", "debugger-backtrace", __doc__ or "")

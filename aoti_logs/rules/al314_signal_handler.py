@@ -79,7 +79,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         decide=("run with PYTHONFAULTHANDLER=1 for the Python line, and under gdb for arguments",),
         notes=notes,
         missing=() if death.stacks else (Missing("the frames", "stderr of the process behind this line"),),
-        experiments=(with_faulthandler(case.command), with_gdb(case.command)),
+        experiments=(with_faulthandler(case.command), with_gdb(case.command, case.error, case.group)),
         doubt="the frames say where the process was, not why",
     )
 

@@ -143,7 +143,7 @@ def _missing(death: Death, *, memory: bool) -> tuple[Missing, ...]:
 def _experiments(case: ErrorCase, signal: str) -> tuple[Experiment, ...]:
     if signal in {"SIGKILL", "SIGTERM"}:
         return ()
-    return with_faulthandler(case.command), with_gdb(case.command)
+    return with_faulthandler(case.command), with_gdb(case.command, case.error, case.group)
 
 
 RULE = Rule("AL317", "signal", __doc__ or "")

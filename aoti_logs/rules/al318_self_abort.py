@@ -85,7 +85,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
                 "the process then aborts nearer to the first damage",
                 "glibc reads them when the process starts (2.34 and newer: with LD_PRELOAD=libc_malloc_debug.so.0)",
             ),
-            with_gdb(case.command),
+            with_gdb(case.command, case.error, case.group),
         ),
         doubt="who damaged the memory is not shown",
     )

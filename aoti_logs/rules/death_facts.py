@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Experiment, Missing
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText, PythonFrame
 
 _SAME = "the same command as before"
+_LAUNCHER = re.compile(
+    r"(?:\S*/)?(?:ba|z|da)?sh\b|(?:\S*/)?(?:torchrun|mpirun|mpiexec|srun|make|docker|kubectl|ray|accelerate|deepspeed|pytest)\b|"
+    r".*\btorch\.distributed\.(?:run|launch)\b"
+)
+"""Commands that start the process that dies, and are not it."""
 
 NO_TEXT = Missing(
     "where the process was when the signal came",
@@ -94,9 +100,22 @@ def with_faulthandler(command: str) -> Experiment:
     )
 
 
-def with_gdb(command: str) -> Experiment:
-    """Let gdb write the native frames."""
-    shown = "COMMAND" if command == _SAME else command
+def with_gdb(command: str, error: ErrorText | None = None, group: Sequence[ErrorText] = ()) -> Experiment:
+    """Let gdb write the native frames, of the program that a shell names; of a launcher's children, a core file."""
+    named = (
+        d.program for e in (error, *group) if e is not None and (d := death_of(e)) and d.printer == "shell"
+    )
+    program = next((p for p in named if p), None)
+    if program is None and _LAUNCHER.match(command):
+        return Experiment(
+            f"ulimit -c unlimited; {command}",
+            (),
+            "run",
+            "a process that dies then leaves a core file: `gdb -batch -ex 'thread apply all bt' PROGRAM CORE` shows its frames",
+            "the kernel writes it when the signal comes; /proc/sys/kernel/core_pattern says where, `coredumpctl` finds it",
+            "a container may keep cores from being written",
+        )
+    shown = program or ("COMMAND" if command == _SAME else command)
     return Experiment(
         f"gdb -batch -ex run -ex bt -ex 'thread apply all bt' --args {shown}",
         (),
