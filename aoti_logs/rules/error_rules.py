@@ -33,6 +33,7 @@ NAMES: tuple[str, ...] = (
     "al213_shim_exception",
     "al214_api_call_failed",
     "al215_model_error",
+    "al305_device_refused",
     "al616_size_stride",
     "al617_runtime_assert",
     "al620_tool_usage",
