@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aoti_logs._run import Run, load
+    from aoti_logs._saved import saved_tensor
     from aoti_logs.errors import LoadError
     from aoti_logs.explain import Explanation, Finding
-    from aoti_logs.saved_tensor import saved_tensor
 
 __version__ = "0.1.0"
 
@@ -25,7 +25,7 @@ _PLACES = {
     "LoadError": "aoti_logs.errors",
     "Explanation": "aoti_logs.explain",
     "Finding": "aoti_logs.explain",
-    "saved_tensor": "aoti_logs.saved_tensor",
+    "saved_tensor": "aoti_logs._saved",
 }
 
 

@@ -45,7 +45,7 @@ def load(path: PathLike | Sequence[PathLike], context: PathLike | Sequence[PathL
 
     found = find(_several(path), _several(context))
     problems = tuple(f"{p.path}: {p.sentence}" for p in found.problems)
-    return Run(found.subjects, found.context, problems)
+    return Run(found.subjects, found.context, problems, found.skipped)
 
 
 def _several(path: PathLike | Sequence[PathLike] | None) -> list[PathLike]:
@@ -115,12 +115,18 @@ class Run:
     """
 
     def __init__(
-        self, subjects: Sequence[Source], context: Sequence[Source], problems: tuple[str, ...]
+        self,
+        subjects: Sequence[Source],
+        context: Sequence[Source],
+        problems: tuple[str, ...],
+        skipped: tuple[str, ...] = (),
     ) -> None:
         self.subjects = tuple(subjects)
         self.context = tuple(context)
         self.problems = problems
         """Files that could not be read, with the reason."""
+        self.skipped = skipped
+        """Names of binary files that nobody reads by themselves: libraries, weights, saved tensors."""
         self.tables = Tables(self)
         self._events: dict[str, LogEvents] = {}
 

@@ -20,6 +20,8 @@ GRAMMARS = (
     "device_exception",
     "out_of_memory",
     "collective",
+    "kernel_log",
+    "dsa",
 )
 SAMPLES = [
     (name, rule, text)

@@ -110,6 +110,23 @@ def test_what_c10_logs_is_a_message_of_one_line(line, level, module):
     assert (message.level, message.module, message.style) == (level, module, "cpp")
 
 
+# torch 2.2 writes the prefix in every line, torch 2.0 in the first
+BRACKET = "[2024-02-08 11:23:34,944] [0/0] torch._dynamo.output_graph.__graph_code: [DEBUG] {}\n"
+
+
+@pytest.mark.parametrize("lead", ["", "[rank1]:", "> "])
+def test_the_prefix_in_brackets_stands_in_every_line_or_in_the_first(lead):
+    whole = "".join(lead + BRACKET.format(t) for t in ("TRACED GRAPH", " ===== f =====", "    return (fn,)"))
+    first = lead + BRACKET.format("TRACED GRAPH") + " ===== f =====\n    return (fn,)\n"
+    for text in (whole, first) if lead == "" else (whole,):
+        (message,) = read(text).messages
+        assert (message.text, message.artifact, message.style) == (
+            "TRACED GRAPH\n ===== f =====\n    return (fn,)",
+            "graph_code",
+            "bracket",
+        )
+
+
 def test_bytes_that_are_no_text_stay_in_their_message():
     data = b"V1129 12:26:30.819000 11 torch/a.py:1] autograd_config: \x00\xff\n" + TORCH_LOGS.encode()
     events = read(data)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aoti_logs.parse.announce import Announcer
 from aoti_logs.parse.assertion import device_line
-from aoti_logs.parse.lines import unprefixed
+from aoti_logs.parse.peel import peel
 from tests.log_text import read
 
 TRIPLES = st.tuples(st.integers(0, 70000), st.integers(0, 3), st.integers(0, 1))
@@ -37,8 +37,9 @@ def by_grammar(text):
     """Count with the grammar alone, line by line."""
     rows: dict[tuple[object, ...], list[Any]] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        bare, rank = unprefixed(line)
-        found = device_line(bare.strip(), rank) if "block: [" in line else None
+        peeled = peel(line.encode())
+        bare, rank = peeled.text.decode(), peeled.sender.rank
+        found = device_line(bare.strip()) if "block: [" in line else None
         if found:
             printed, block, thread = found
             row = rows.setdefault(

@@ -258,6 +258,14 @@ class RuntimeFault:
 
 
 @dataclass(frozen=True)
+class UnalignedInput:
+    """An input that does not begin at a multiple of `alignment` bytes, as the code expects: it is copied."""
+
+    index: int
+    alignment: int
+
+
+@dataclass(frozen=True)
 class DeviceInformation:
     """A package made on another platform, machine or device; torch only warns."""
 

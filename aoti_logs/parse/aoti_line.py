@@ -26,14 +26,16 @@ WORDS = (
     b"Error in dlopen",
     b" zip archive",
     b"Unknown exception occurred.",
+    b"-bytes aligned, but",
 )
 _SAID = "Exception in aoti_torch: "
 _HOST = re.compile(
     r"(?:[^\"'`(]{0,200}: )?(?P<text>(?:Error in dlopen|Failed to initialize zip archive|Failed to find a generated cpp file|No "
     r"files found in zip archive|Unknown exception occurred).*)"
 )
+_ALIGNED = re.compile(r"(?:.{0,400}: )?(?P<text>\"?Input \d+ was compiled as \d+-bytes aligned, but.*)")
 _BARE = re.compile(
-    r"(?:\S[^:\"'`(]{0,200}: symbol lookup error: )?/?[^:\s\"'`(][^:\"'`(]{0,4000}: undefined symbol: \S+"
+    r"(?:\S[^:\"'`(]{0,200}: symbol lookup error: )?[^:\s\"'`(][^:\"'`(]{0,4000}\.(?:so|dylib)[.\d]{0,20}: undefined symbol: \S+"
 )
 
 
@@ -65,6 +67,11 @@ def read_shim(log: Log, line: Line) -> bool:
 def read_host(log: Log, line: Line) -> bool:
     """Claim a loader's text that a program printed in its own words, or glibc alone."""
     text = line.text.strip()
+    aligned = _ALIGNED.match(text)
+    if aligned is not None:
+        message = read_message(log, line, aligned["text"], Further.KNOWN)
+        _add(log, ErrorForm.WARNING, message, aligned["text"], read_aoti(aligned["text"]))
+        return True
     found = _HOST.match(text)
     said = found["text"] if found is not None else text if _BARE.match(text) else None
     if said is None:

@@ -90,18 +90,24 @@ _PROBLEMS: tuple[tuple[str, str], ...] = (
 )
 
 
+_MODEL_FOLDER = re.compile(r"(?:^|/)data/aotinductor/([^/]+)/")
+
+
 def package(found: Fields, text: str) -> PackageError:
     """Read what the loader says about a package or a file of it."""
     line = text.partition("\n")[0]
     problem = next((p for words, p in _PROBLEMS if line.startswith(words)), "member")
     files: tuple[str, ...] | None = None
+    listed: tuple[str, ...] | None = None
     if problem == "no_code":
         files = tuple(text.partition("\n")[2].split())
+        listed = tuple(dict.fromkeys(m[1] for f in files if (m := _MODEL_FOLDER.search(f)) is not None))
     named = ("FILE", "DIRECTORY", "TARGET_FILE", "MISSING_MEMBER", "SUFFIX")
     return PackageError(
         problem=problem,
         reason=first(found, "REASON"),
         model_name=first(found, "MODEL") or first(found, "MODEL_WORD"),
+        available_models=listed,
         files=files,
         file=next((found[name][0] for name in named if name in found), None),
     )

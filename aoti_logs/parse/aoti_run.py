@@ -14,6 +14,7 @@ from aoti_logs.parse.aoti_facts import (
     LayoutMismatch,
     ProxyError,
     ScalarAssert,
+    UnalignedInput,
 )
 from aoti_logs.parse.shape import fields, first, tokens
 
@@ -97,6 +98,12 @@ def scalar(found: Fields, text: str) -> ScalarAssert:
     """Read `Expected u0 <= s15 but received 9`."""
     del text
     return ScalarAssert(found["CONDITION"][0], found["VALUE"][0])
+
+
+def aligned(found: Fields, text: str) -> UnalignedInput:
+    """Read `Input 2 was compiled as 16-bytes aligned, but ...`."""
+    del text
+    return UnalignedInput(_number(found["INDEX"][0]), _number(found["BYTES"][0]))
 
 
 def call(found: Fields, text: str) -> FailedCall | None:

@@ -88,6 +88,7 @@ CATALOGUE: tuple[Form, ...] = (
         "versions",
         aoti_load.versions,
     ),
+    _form(r"(?:Warning: )?\"?Input \d+ was compiled as ", "aligned", aoti_run.aligned),
     _form(r"Could not dlsym |No \w+ (?:function )?in \.so!", "symlookup", aoti_load.symlookup),
 )
 """Every kind of text that has parts, most telling first."""

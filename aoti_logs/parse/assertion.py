@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Assertion, AssertionForm, AssertionText
+from aoti_logs.parse.sender import NOBODY, Sender
 from aoti_logs.parse.shape import fields, first, tokens
 from aoti_logs.parse.threads import Numbers, Threads, Triple
 
@@ -104,17 +105,17 @@ def place_start(before: str) -> int | None:
 
 @dataclass(frozen=True)
 class Printed:
-    """What one device assertion line says, without block and thread."""
+    """What one device assertion line says, without block and thread, and whose line it is."""
 
     form: AssertionForm
     message: str
     file: str | None
     line: int | None
     function: str | None
-    rank: int | None
+    sender: Sender = NOBODY
 
 
-def device_line(text: str, rank: int | None = None) -> tuple[Printed, Triple | None, Triple | None] | None:
+def device_line(text: str, sender: Sender = NOBODY) -> tuple[Printed, Triple | None, Triple | None] | None:
     """Read one line of the CUDA, HIP or XPU form by the grammar; None when it is none of them.
 
     Returns what it says, the block (on XPU: the global id) and the thread (on XPU: the local id).
@@ -129,7 +130,7 @@ def device_line(text: str, rank: int | None = None) -> tuple[Printed, Triple | N
             hip["HIP_FILE"][0],
             _line(hip["LINE"][0]),
             first(hip, "HIP_FUNCTION"),
-            rank,
+            sender,
         )
         return printed, None, None
     form = AssertionForm.XPU if "global id" in text else AssertionForm.CUDA
@@ -138,7 +139,7 @@ def device_line(text: str, rank: int | None = None) -> tuple[Printed, Triple | N
         return None
     message = first(found, "QUOTED") or first(found, "BARE") or ""
     printed = Printed(
-        form, message, found["FILE"][0], _line(found["LINE"][0]), first(found, "FUNCTION"), rank
+        form, message, found["FILE"][0], _line(found["LINE"][0]), first(found, "FUNCTION"), sender
     )
     numbers = [int(n[:18]) for n in found["INT"]]
     return printed, (numbers[0], numbers[1], numbers[2]), (numbers[3], numbers[4], numbers[5])
@@ -180,7 +181,7 @@ class Tally:
             first=log.span(*self.first),
             last=log.span(*self.last),
             spans=tuple(log.span(start, end) for start, end in self.spans),
-            rank=self.printed.rank,
+            rank=self.printed.sender.rank,
             n_blocks=self.threads.n_blocks,
             n_threads=self.threads.n_pairs,
             blocks=self.threads.blocks(),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from aoti_logs.parse.shape import Fields
     from aoti_logs.sources.source import Span
 
-WORDS = (b"AUTOTUNE ",)
+WORDS = (b"AUTOTUNE ", b"Autotune Choices Stats:")
+_STATS = "Autotune Choices Stats:"
 _MOST = 5000  # choices of one block
 _OPTION = re.compile(r"(\w+)=('[^']*'|\([^)]*\)|\[[^\]]*\]|[^,\s]+)")
 _SPLIT = re.compile(r", (?![^\[(]*[\])])")
@@ -59,9 +60,15 @@ class Autotuning:
 
 def read_autotune(log: Log, line: Line) -> bool:
     """Claim a block that begins on this line, or what is left of one that was cut off above."""
-    head = fields("autotune", "head", line.text.rstrip()) if line.text.startswith("AUTOTUNE ") else None
+    said = line.text.strip()
+    indent = line.text[: len(line.text) - len(line.text.lstrip())]
+    if said == _STATS:  # torch 2.7 to 2.9 sum a block up before it, in a line of JSON
+        below = log.after(line)
+        log.claim("autotuning", [line, below] if below and below.text.strip().startswith("{") else [line])
+        return True
+    head = fields("autotune", "head", said) if said.startswith("AUTOTUNE ") else None
     if head is None:
-        summary = fields("autotune", "summary", line.text.rstrip()) if " AUTOTUNE " in line.text else None
+        summary = fields("autotune", "summary", said) if " AUTOTUNE " in said else None
         if summary is not None:
             log.claim("autotuning", [line])
         return summary is not None
@@ -70,7 +77,7 @@ def read_autotune(log: Log, line: Line) -> bool:
     number = log.span(line.start, line.end).line
     last = line.start
     for now in _below(log, line):
-        text = now.text.rstrip()
+        text = now.text.rstrip().removeprefix(indent)
         number += bytes(log.data[last : now.start]).count(b"\n")
         last = now.start
         kind = _kind_of(text)

@@ -47,7 +47,7 @@ _FUSION_STARTS = (
 )
 _LONGEST = 1 << 14
 _COLOUR = re.compile(r"\x1b\[\d{1,3}m")
-_FACTOR = re.compile(r"[\d.e+-]+")
+_FACTOR = re.compile(r"\d{1,20}(?:\.\d{1,20})?")
 
 
 @dataclass(frozen=True)

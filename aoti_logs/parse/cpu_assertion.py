@@ -70,6 +70,7 @@ def cpu_assertions(errors: list[ErrorText]) -> tuple[list[Assertion], list[Error
             last=own[-1].span,
             spans=tuple(e.span for e in own),
             rank=rank,
+            sender=own[0].sender,
         )
         rows.append(row)
         for number in numbers:

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse import debugger, faulthandler
+from aoti_logs.parse import debugger, faulthandler, py_spy
 from aoti_logs.parse.death import Death
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.shape import fields, first
@@ -42,7 +42,7 @@ _SHELL = re.compile(
 )
 _HEAP = re.compile(
     r"(?:\*\*\* Error in `(?P<program>[^']*)': )?(?P<what>(?:free|malloc|realloc|calloc|munmap_chunk|mremap_chunk|malloc_consolidate|memalign)"
-    r"(?:_\w+)?\(\): [a-z][\w ><()!,.\-]*|double free or corruption \([\w!]+\)|corrupted (?:size vs\. prev_size|double-linked list)[\w ()\-]*|"
+    r"(?:_\w+)?\(\): (?:invalid|corrupted|unaligned|double free|memory corruption|too many|smallbin|largebin|unsorted|mismatching)\b[\w ><()!,.\-]*|double free or corruption \([\w!]+\)|corrupted (?:size vs\. prev_size|double-linked list)[\w ()\-]*|"
     r"\*\*\* (?:stack smashing|buffer overflow) detected \*\*\*: .*terminated|pure virtual method called|deleted virtual method called)"
     r"(?:: 0x[0-9a-f]+ \*\*\*)?$"
 )
@@ -57,6 +57,7 @@ _BACKTRACE = re.compile(
 _MPI = re.compile(
     r"(?:\[[\w.-]+:\d+\] )?(?P<text>Signal code: .*|Failing at address: .*|\*\*\* End of error message \*\*\*|Signal: .*)$"
 )
+_RUN = re.compile(r"(?P<name>\S{1,200})\s+(?:rc|exit|code|status|exit code)[=: ]\s?(?P<code>\d{1,3})\b")
 _TAIL = 6  # lines that may stand between a signal and its stack
 
 
@@ -142,7 +143,8 @@ _RULES: tuple[tuple[re.Pattern[str], str, Callable[[Fields], Death]], ...] = (
     (re.compile(r"\w+ noticed that process rank \d"), "mpi_run", _named("mpi")),
     (re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal"), "hydra", _named("mpi")),
     (re.compile(r"(?:traceback\s*: )?Signal \d+ \(SIG\w+\) received by PID"), "elastic", _named("elastic")),
-    (re.compile(r"exitcode\s+: -\d"), "elastic_code", _coded),
+    # Of the table of torchrun, where its beginning is not in the log; a SIGTERM there is torchrun's own.
+    (re.compile(r"exitcode\s+: -(?!15\b)\d"), "elastic_code", _coded),
     (re.compile(r"failed \(exitcode: -\d"), "elastic_failed", _coded),
     (re.compile(r"srun: error: .*: tasks? [\d,-]+: [A-Z]"), "srun", _named("slurm")),
     (re.compile(r"slurmstepd: error: Detected \d+ oom"), "oom_step", _step),
@@ -157,7 +159,14 @@ _LOGGED = re.compile(r"\[[\d\- :,.]+ [A-Z] \d+ \d+\] (?:\(\w+\) )?\S+\.cc:\d+: "
 
 def read_crash(log: Log, line: Line) -> bool:
     """Claim a line that tells a signal, with what follows from the same printer."""
-    if faulthandler.read_faulthandler(log, line) or debugger.read_debugger(log, line):
+    if any(
+        read(log, line)
+        for read in (
+            faulthandler.read_faulthandler,
+            debugger.read_debugger,
+            py_spy.read_py_spy,
+        )
+    ):
         return True
     text = _LOGGED.sub("", _KERNEL_TIME.sub("", line.text.strip(), count=1), count=1)
     death = _death(text)
@@ -190,6 +199,8 @@ def _add(log: Log, line: Line, text: str, death: Death, head: tuple[Line, ...] =
     lines = [*head, line]
     if death.printer in {"glog", "ucx", "assert", "mpi"}:
         death = _with_stack(log, lines, death)
+    if death.printer == "shell":
+        death = replace(death, run=_run(log, line, death.signal))
     span = log.claim("signal", lines)
     log.stacks += death.stacks
     log.errors.append(
@@ -199,6 +210,12 @@ def _add(log: Log, line: Line, text: str, death: Death, head: tuple[Line, ...] =
         )
     )  # fmt: skip
     return True
+
+
+def _run(log: Log, line: Line, signal: str | None) -> str | None:
+    below = log.after(line)
+    named = _RUN.match(below.text.strip()) if below is not None else None
+    return named["name"] if named is not None and by_code(int(named["code"])) == signal else None
 
 
 def _with_stack(log: Log, lines: list[Line], death: Death) -> Death:

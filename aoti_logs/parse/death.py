@@ -29,7 +29,7 @@ class PythonThread:
 class Death:
     """The end of a process, or the stop of one in a debugger.
 
-    `printer`: `shell`, `faulthandler`, `gdb`, `lldb`, `cuda-gdb`, `glog`, `absl`, `folly`, `ucx`, `mpi`, `elastic`,
+    `printer`: `shell`, `faulthandler`, `gdb`, `lldb`, `glog`, `absl`, `folly`, `ucx`, `mpi`, `elastic`,
     `python`, `slurm`, `kernel`, `pycharm`, `glibc`, `assert`, `stdlib`. `words`: the signal as the printer calls it, `IOT instruction`.
     `address` is the address whose access failed, `reason` what the system says of it (`address not mapped to object`).
     `where` names a rank, task or node of a launcher.
@@ -53,10 +53,8 @@ class Death:
     stacks: tuple[Stack, ...] = ()
     """Native stacks that the same printer shows, that of the dying thread first."""
     n_extension_modules: int | None = None
-    focus: str | None = None
-    """cuda-gdb's focus: `kernel 0, grid 1, block (0,0,0), thread (0,0,0), device 0, ...`."""
-    kernel: str | None = None
-    """The GPU kernel that cuda-gdb names."""
+    run: str | None = None
+    """What the next line calls the run that ended with this signal's exit code, `serve rc=139`."""
 
     @property
     def null_like(self) -> bool:

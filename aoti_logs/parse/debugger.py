@@ -1,4 +1,4 @@
-"""What gdb, cuda-gdb and lldb show: why a process stopped, where, and the stacks of its threads.
+"""What gdb and lldb show: why a process stopped, where, and the stacks of its threads.
 
 Formats: `grammars/death.lark` (the stop), `grammars/frame.lark` and `grammars/native_frame.lark` (frames);
 gdb/infrun.c, gdb/thread.c and gdb/stack.c print them.
@@ -25,7 +25,6 @@ WORDS = (
     b"received signal",
     b"terminated with signal",
     b"stop reason = ",
-    b"CUDA Exception: ",
     b"\nThread ",
     b"\n  thread #",
 )
@@ -38,11 +37,6 @@ _GDB_THREAD = re.compile(
     r"Thread (?P<number>\d[\d.]*) \((?P<what>Thread 0x[0-9a-f]+(?: \(LWP \d+\))?|LWP \d+|process \d+).*\)?:?$"
 )
 _LLDB_THREAD = re.compile(r"(?:\* )?thread #(?P<number>\d+)\b")
-_CUDA = re.compile(r"CUDA Exception: (?P<what>.*)$")
-_TRIGGERED = re.compile(
-    r"The exception was triggered at PC (?P<pc>0x[0-9a-fA-F]+)(?:\s+\(?(?P<where>.*?)\)?)?$"
-)
-_FOCUS = re.compile(r"\[(?:Switching focus to|Current focus set to) CUDA (?P<focus>kernel .*)\]$")
 _UNNUMBERED = re.compile(r"(?:0x[0-9a-f]+ in )?\S.* \(.*\)(?: (?:at|from) \S+)?$|0x[0-9a-f]+ in ")
 _SOURCE = re.compile(r"\d+\t|\d+\s+in \S+$|warning: ")
 _LOOK = 4  # lines between a stop and its stack
@@ -51,9 +45,6 @@ _LOOK = 4  # lines between a stop and its stack
 def read_debugger(log: Log, line: Line) -> bool:
     """Claim the stop of a process, or a thread's stack, that begins on this line."""
     text = bare(line.text.strip())
-    cuda = _CUDA.match(text)
-    if cuda is not None:
-        return _cuda(log, line, cuda["what"])
     if _GDB_STOP.match(text):
         return _stop(log, line, text, "gdb")
     if _LLDB_STOP.match(text):
@@ -70,12 +61,12 @@ def _stop(log: Log, line: Line, text: str, printer: str) -> bool:
     if name is None and by_words(words) is None:
         return False  # a breakpoint, a step
     signal = name if name is not None else by_words(words)
-    lines, stacks, focus, kernel = _below(log, line)
+    lines, stacks = _below(log, line)
     thread = first(found, "THREAD")
     stacks = [replace(s, thread=thread, signal=signal) for s in stacks]
     address = first(found, "ADDRESS") or _of(r"address=(0x[0-9a-fA-F]+)", words)
     death = Death(
-        printer="cuda-gdb" if name is not None and name.startswith("CUDA_") else printer,
+        printer=printer,
         signal=signal,
         number=number_of(signal),
         words=words.rstrip("."),
@@ -83,8 +74,6 @@ def _stop(log: Log, line: Line, text: str, printer: str) -> bool:
         address=address,
         reason=words if printer == "lldb" else None,
         stacks=tuple(stacks),
-        focus=focus,
-        kernel=kernel,
     )
     _add(log, [line, *lines], line, text, death)
     return True
@@ -95,10 +84,9 @@ def _of(pattern: str, text: str) -> str | None:
     return found[1] if found else None
 
 
-def _below(log: Log, line: Line) -> tuple[list[Line], list[Stack], str | None, str | None]:
+def _below(log: Log, line: Line) -> tuple[list[Line], list[Stack]]:
     """Read the place where the process stopped, the line of its source, and the stack below it."""
     lines: list[Line] = []
-    focus = kernel = None
     now = log.after(line)
     for _ in range(_LOOK + 1):
         if now is None:
@@ -112,51 +100,17 @@ def _below(log: Log, line: Line) -> tuple[list[Line], list[Stack], str | None, s
             stack, own, bad = read
             for wrong in bad:
                 log.unreadable(wrong.start, wrong.end, "stack frame")
-            return [*lines, *own], [stack], focus, kernel
-        switched = _FOCUS.match(text)
-        if switched is not None:
-            focus = switched["focus"]
-        elif _UNNUMBERED.match(text):
-            frame = fields("frame", "gdb", f"#0  {text}")
-            symbol = first(frame, "GDB_SYMBOL") if frame else None
-            if symbol is not None and "<<<" in symbol:
-                kernel = symbol
-        elif not _SOURCE.match(text) and text not in {"(gdb)", "bt"} and not text.startswith("(gdb) bt"):
+            return [*lines, *own], [stack]
+        if not (
+            _UNNUMBERED.match(text)
+            or _SOURCE.match(text)
+            or text in {"(gdb)", "bt"}
+            or text.startswith("(gdb) bt")
+        ):
             break
         lines.append(now)
         now = log.after(now)
-    return (lines if focus or kernel else []), [], focus, kernel
-
-
-def _cuda(log: Log, line: Line, what: str) -> bool:
-    """Read `CUDA Exception: ...` with what cuda-gdb prints below it up to the stop of the host's thread."""
-    lines = [line]
-    kernel = None
-    now = log.after(line)
-    while now is not None and len(lines) < _LOOK:
-        text = bare(now.text.strip())
-        triggered = _TRIGGERED.match(text)
-        if triggered is not None:
-            kernel = triggered["where"] or kernel
-        elif text and not _FOCUS.match(text):
-            break
-        lines.append(now)
-        now = log.after(now)
-    below, stacks, focus, frame = _below(log, lines[-1])
-    focus = focus or next((f["focus"] for x in lines if (f := _FOCUS.match(bare(x.text.strip())))), None)
-    if now is not None and _GDB_STOP.match(bare(now.text.strip())):
-        more, stacks, later, frame = _below(log, now)
-        below, focus = [now, *more], later or focus
-    death = Death(
-        "cuda-gdb",
-        words=what.strip(),
-        stacks=tuple(stacks),
-        focus=focus,
-        kernel=frame or kernel,
-        reason=what.strip(),
-    )
-    _add(log, [*lines, *below], line, f"CUDA Exception: {what}", death)
-    return True
+    return [], []
 
 
 def _add(log: Log, lines: list[Line], line: Line, text: str, death: Death) -> None:

@@ -133,7 +133,7 @@ def _gdb(log: Log, line: Line) -> bool:
         said = first(read, "EXPLAINED") or said
         _gdb_parts(parts, read)
         now = log.after(now)
-    name = "_".join(said.upper().split()) or "UNKNOWN"
+    name = "_".join(said.rstrip(".").upper().split()) or "UNKNOWN"
     code = parts.pop("code", 0)
     found = DeviceException(name, int(str(code)), _WHAT.get(name))
     _add(log, lines, replace(found, **parts))  # type: ignore[arg-type]  # the keys are names of its fields

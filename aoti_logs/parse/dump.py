@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.parse.dtype import holds_integers, torch_dtype
 from aoti_logs.parse.elements import element_values, python_values
@@ -15,24 +16,31 @@ if TYPE_CHECKING:
     from aoti_logs.parse.elements import Elements
     from aoti_logs.parse.events import Dump
     from aoti_logs.parse.printer_block import Block
+    from aoti_logs.sources.source import Span
 
 _COMPLEX = re.compile(r"\((?P<real>[^,()]{1,40}),(?P<imaginary>[^,()]{1,40})\)$")
 
 
-def read_numbers(dump: Dump, block: Block) -> Dump:
+def read_numbers(dump: Dump, span: Span, block: Block) -> Dump:
     """Return the record with what its block says.
 
     Args:
         dump: the record as its header tells it.
+        span: the whole block.
         block: the lines below; of a mixed one only the text is kept.
     """
-    keys = block.keys
-    python = dump.format == "python"
-    text = "\n".join(block.elements) if block.elements else None
-    value = keys.get("Value") or text
-    dump = replace(dump, bare=block.empty)
     if block.mixed:
-        return replace(dump, value=value, complete=False)
+        value = block.keys.get("Value") or ("\n".join(block.elements) or None)
+        return replace(dump, span=span, value=value, complete=False, bare=block.empty)
+    told = _told(dump.format == "python", tuple(block.keys.items()), tuple(block.elements))
+    return replace(dump, span=span, bare=block.empty, **told)
+
+
+@lru_cache(maxsize=4096)
+def _told(python: bool, summary: tuple[tuple[str, str], ...], elements: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields of a record; a tensor is printed before and after each launch that is given it."""
+    keys = dict(summary)
+    value = keys.get("Value") or ("\n".join(elements) or None)
     dtype, mean_text = keys.get("Dtype"), keys.get("Mean value") or keys.get("Mean")
     if python and _float(dtype) is not None:
         mean_text = mean_text or dtype  # torch 2.6 and 2.9 print the mean as Dtype
@@ -41,35 +49,52 @@ def read_numbers(dump: Dump, block: Block) -> Dump:
     numel = int(number[:18]) if number and number.isdigit() else None
     shape = _shape(keys.get("Size"))
     if shape is not None and numel is not None and math.prod(shape) != numel:
-        return replace(dump, value=value, complete=False)
+        return {"value": value, "complete": False}
     integers = holds_integers(torch_dtype(dtype))
+    values: Elements | None = None
     if python:
-        values = python_values(block.elements, numel)
-        complete = "Std" in keys or "Value" in keys
-    else:
-        values = element_values(block.elements, shape, integers=integers) if block.elements else None
-        complete = keys.keys() >= CPP_KEYS
-    filled = replace(
-        dump,
-        format="cpp_v1_no_mean" if not python and _is_first_form(keys) else dump.format,
-        dtype=dtype,
-        device=keys.get("Device"),
-        shape=shape,
-        stride=_shape(keys.get("Stride")),
-        layout=keys.get("Layout"),
-        contiguous=_flag(keys.get("Is contiguous")),
-        requires_grad=_flag(keys.get("Requires grad")),
-        numel=numel,
-        mean=_float(mean_text),
-        min=_float(keys.get("Min value") or keys.get("Min")),
-        max=_float(keys.get("Max value") or keys.get("Max")),
-        std=_float(keys.get("Std")),
-        value=value,
-        values=values,
-        complete=complete,
+        values = python_values(elements, numel)
+    elif elements:
+        values = element_values(elements, shape, integers=integers)
+    form = "python" if python else "cpp_v1_no_mean" if _is_first_form(keys) else "cpp_v2"
+    lowest = _float(keys.get("Min value") or keys.get("Min"))
+    highest = _float(keys.get("Max value") or keys.get("Max"))
+    has_nan, has_inf = _abnormal(
+        _Printed(form, torch_dtype(dtype), numel, mean_text, lowest, highest, value, values)
     )
-    has_nan, has_inf = _abnormal(filled, mean_text)
-    return replace(filled, has_nan=has_nan, has_inf=has_inf)
+    return {
+        "format": form,
+        "dtype": dtype,
+        "device": keys.get("Device"),
+        "shape": shape,
+        "stride": _shape(keys.get("Stride")),
+        "layout": keys.get("Layout"),
+        "contiguous": _flag(keys.get("Is contiguous")),
+        "requires_grad": _flag(keys.get("Requires grad")),
+        "numel": numel,
+        "mean": _float(mean_text),
+        "min": lowest,
+        "max": highest,
+        "std": _float(keys.get("Std")),
+        "value": value,
+        "values": values,
+        "has_nan": has_nan,
+        "has_inf": has_inf,
+        "complete": "Std" in keys or "Value" in keys if python else keys.keys() >= CPP_KEYS,
+    }
+
+
+class _Printed(NamedTuple):
+    """What tells whether a tensor holds NaN or an infinity."""
+
+    format: str
+    dtype: str | None
+    numel: int | None
+    mean: str | None
+    min: float | None
+    max: float | None
+    value: str | None
+    values: Elements | None
 
 
 def _is_first_form(keys: dict[str, str]) -> bool:
@@ -80,14 +105,14 @@ def _is_first_form(keys: dict[str, str]) -> bool:
     return bool(order) and order[0] in {"Min value", "Max value", "Device"} and "Mean value" not in keys
 
 
-def _abnormal(dump: Dump, mean: str | None) -> tuple[bool | None, bool | None]:
+def _abnormal(dump: _Printed) -> tuple[bool | None, bool | None]:
     """Return (has a NaN, has an infinity); None where the record does not tell.
 
     A minimum is NaN when any element is. Infinities of both signs make the mean NaN, so a mean that is not
     finite tells nothing; a finite one says that every element is. Statistics are those of a copy in float32:
     a large float64 is infinite there. A complex tensor is printed without its imaginary part.
     """
-    dtype = torch_dtype(dump.dtype)
+    dtype, mean = dump.dtype, dump.mean
     if dump.format == "python" and dump.value is not None and dump.numel is None:
         number = _float(dump.value)
         return (None, None) if number is None else (math.isnan(number), math.isinf(number))
@@ -118,7 +143,7 @@ def _abnormal(dump: Dump, mean: str | None) -> tuple[bool | None, bool | None]:
     return has_nan, has_inf
 
 
-def _printed(dump: Dump) -> Elements | None:
+def _printed(dump: _Printed) -> Elements | None:
     """Return the elements, or those of them that are no numbers where some were lost."""
     if dump.values is not None or dump.value is None:
         return dump.values

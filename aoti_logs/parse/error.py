@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, Message, call_of, cuda_error, finish, read_message
-from aoti_logs.parse.shape import fields, first
 from aoti_logs.parse.stack import raised_from
+from aoti_logs.parse.terminate import terminations
 
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
@@ -27,7 +27,10 @@ WORDS = (
     b"API call failed at",
     b"CUDA error",
     b"CUDA driver error",
-    b"CUDA out of memory",
+    b" out of memory",
+    b"HSA_STATUS_ERROR",
+    b"Native API failed",
+    b"would exceed allowed memory",
     b"HIP error",
     b"Triton Error",
     b"in AOTInductor model",
@@ -43,8 +46,9 @@ WORDS = (
 )
 
 _DEVICE = re.compile(
-    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|CUDA out of memory|Triton Error \[\w+\]|L0 runtime error|"
-    r"Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU)\b.*"
+    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|[A-Z]{3,8} (?:backend )?out of memory|Triton Error \[\w+\]|"
+    r"L0 runtime error|Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU|Native API failed|"
+    r":\d:rocdevice\.cpp .*HSA_STATUS_ERROR\w*|Allocation on device \d+ would exceed)\b.*"
 )
 _GLOG = re.compile(
     r"\[(?P<level>[VIWEFC])\d{3,4} \d\d:\d\d:\d\d\.\d+ (?P<file>\S+):(?P<line>\d+)\] (?P<text>.*)"
@@ -61,8 +65,8 @@ def read_error(log: Log, line: Line) -> bool:
     text = line.text.strip()
     if text.startswith("Error: "):
         return _error(log, ErrorForm.AOTI_ERROR, line, text.removeprefix("Error: "), Further.KNOWN)
-    if text.startswith("terminate called"):
-        return _terminate(log, line)
+    if text.startswith(("terminate called", "libc++abi")):
+        return _terminated(log, line)
     if text.startswith("what():"):
         return _error(log, ErrorForm.TERMINATE, line, text.removeprefix("what():").strip(), Further.ANY)
     if text.startswith("["):
@@ -117,28 +121,11 @@ def _rank(message: Message, said: str) -> int | None:
     return int(named[1]) if prefix is None and named is not None else prefix
 
 
-def _terminate(log: Log, line: Line) -> bool:
-    """Read `terminate called ...` with its `what()`; several threads print it several times."""
-    found = fields("error", "terminate", line.text.strip())
-    if found is None:
-        return False
-    kind = first(found, "TYPE")
-    after = log.after(line)
-    what = fields("error", "what", after.text.strip()) if after is not None else None
-    if what is None or after is None or kind is None:
-        _add(
-            log,
-            ErrorForm.TERMINATE,
-            Message([line], [line.text.strip()]),
-            "" if kind else line.text.strip(),
-            kind,
-        )
-        return True
-    said = first(what, "TEXT") or ""
-    message = read_message(log, after, said, Further.ANY)
-    message.lines.insert(0, line)
-    _add(log, ErrorForm.TERMINATE, message, said, kind)
-    return True
+def _terminated(log: Log, line: Line) -> bool:
+    found = terminations(log, line)
+    for message, said, kind in found:
+        _add(log, ErrorForm.TERMINATE, message, said, kind)
+    return bool(found)
 
 
 def _bracketed(log: Log, line: Line, text: str) -> bool:

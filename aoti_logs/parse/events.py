@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aoti_logs.parse.autotune import Autotuning
+    from aoti_logs.parse.sender import Sender
     from aoti_logs.sources.source import Span
 
 
@@ -81,6 +82,8 @@ class Assertion:
     blocks: tuple[tuple[int, int, int], ...] = ()
     threads: tuple[tuple[int, int, int], ...] = ()
     glued: bool = False
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,8 @@ class Stack:
     """What the stack shows in a report of several: `access`, `allocated`, `freed`, `created`, `previous`, `waiting`."""
     signal: str | None = None
     """Signal that stopped this thread, `SIGSEGV`."""
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,8 @@ class ErrorText:
     signal: str | None = None
     rank: int | None = None
     python_frames: tuple[PythonFrame, ...] = ()
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
     detail: object | None = None
     """What the reader of its format took apart: a frozen dataclass of that reader's module."""
     depth: int = 0
@@ -271,6 +278,9 @@ class Dump:
         """True for a block with the summary of a tensor."""
         return self.format.startswith("cpp_v") or (self.format == "python" and self.numel is not None)
 
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
+
 
 @dataclass(frozen=True)
 class LogLine:
@@ -292,6 +302,8 @@ class LogLine:
     lines: range | tuple[int, ...]
     span: Span
     style: str = "default"
+    sender: Sender | None = None
+    """Who sent its first line, where the log is wrapped."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,10 @@ class FailureKind(StrEnum):
     """A size that was declared dynamic is not."""
     RECOMPILE_LIMIT = "recompile_limit"
     """A function was compiled as often as it may be."""
+    KERNEL_IMAGE = "kernel_image_invalid"
+    """The driver refused what was compiled."""
+    VERSIONS = "version_mismatch"
+    """Torch looked for a name that the installed Triton has not."""
     TRITON = "triton_compilation_error"
     """Triton, or what it calls (MLIR, LLVM, ptxas), refused a kernel."""
     RESOURCES = "triton_out_of_resources"
@@ -42,10 +46,6 @@ class FailureKind(StrEnum):
     """torch printed the source of a kernel that Triton refused; what Triton said is not there."""
     SUBPROCESS = "subprocess_exception"
     """A worker process of the compile raised something that no other kind names."""
-    KERNEL_IMAGE = "kernel_image_invalid"
-    """The driver refused what was compiled."""
-    VERSIONS = "version_mismatch"
-    """Torch looked for a name that the installed Triton has not."""
     OTHER = "compile_failed"
 
 

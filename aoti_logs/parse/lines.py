@@ -1,17 +1,19 @@
 """A log as lines that can be claimed: every byte is claimed once, what nobody claims is free text.
 
 A line here is what is left of a physical line between claims: a progress bar with an assertion
-glued to it is two lines. What launchers put in front (rank, worker, time, colour) is taken off.
+glued to it is two lines. Where a log is wrapped (rank, worker, time, colour), these are lines of the text that is
+left of it (`parse/unwrapped.py`), one stream after the other; spans are always those of the log itself.
 """
 
 from __future__ import annotations
 
 import bisect
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Record, Unparsed
+from aoti_logs.parse.peel import PLAIN, peel
+from aoti_logs.parse.sender import NOBODY
 from aoti_logs.sources.source import Span
 
 if TYPE_CHECKING:
@@ -19,24 +21,15 @@ if TYPE_CHECKING:
 
     from aoti_logs.parse.autotune import Autotuning
     from aoti_logs.parse.events import Dump, ErrorText, LogLine, Note, Stack
+    from aoti_logs.parse.peel import Wrapping
+    from aoti_logs.parse.sender import Sender
+    from aoti_logs.parse.unwrapped import Unwrapped
     from aoti_logs.sources.source import Source
 
 LONGEST = 1 << 20
 """Of a line that is longer, only this much is decoded and matched; its bytes are claimed as a whole."""
-_FOREIGN = 256  # lines of other ranks that may stand between two lines of one rank
-
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_RANK = re.compile(r"\[(?:rank|default)(\d{1,7})\]:? ?")
-_WORKER = re.compile(r"\(\w[\w.]*(?: [\w.]{1,20}=[^)\s]{1,60}){1,4}\)(?:\x1b\[0m)? ?")
-_OTHER = (
-    _WORKER,
-    re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? "),
-    re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) +\d\d-\d\d \d\d:\d\d:\d\d \[?[\w./]+\.py:\d+\] ?"),
-    re.compile(r"│ ?"),
-    re.compile(r"> "),
-)
-_PREFIX_START = frozenset("[(0123456789DIWEC│>")
-_WORKER_RANK = re.compile(r"\brank=(\d{1,7})\b")
+_BORDER = "border"
+_MAY_BE_PREFIX = frozenset(b for b in range(256) if any(kind.first for kind in PLAIN.table[b])) | {*b"{"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +40,6 @@ class Line:
     end: int
     text: str
     rank: int | None
-
-
-def unprefixed(raw: str) -> tuple[str, int | None]:
-    """Take a launcher's prefix, colour codes and a table's border off; return the text and the rank."""
-    text = _ANSI.sub("", raw) if "\x1b" in raw else raw
-    rank: int | None = None
-    for _ in range(4):
-        if not text or text[0] not in _PREFIX_START:
-            break
-        found = _RANK.match(text)
-        if found is not None:
-            rank = int(found[1])
-        else:
-            found = next((m for p in _OTHER if (m := p.match(text)) is not None), None)
-            if found is None:
-                break
-            worker = _WORKER_RANK.search(found[0])
-            rank = rank if worker is None else int(worker[1])
-            if found[0].startswith("│"):
-                text = text.rstrip().removesuffix("│").rstrip()
-        text = text[found.end() :]
-    return text, rank
 
 
 class Claims:
@@ -122,11 +93,16 @@ class Claims:
 class Log:
     """The bytes of a log with what has been claimed of them, and a way to walk its lines."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, unwrapped: Unwrapped | None = None, plain: Wrapping = PLAIN) -> None:
         self.source = source
-        self.data = source.data
+        self.unwrapped = unwrapped
+        self._plain = plain
+        self.data = source.data if unwrapped is None else unwrapped.data
         self.size = len(self.data)
+        self.wrapped = False  # whether a line was seen that something is wrapped around
         self.claims = Claims()
+        for at in unwrapped.borders if unwrapped is not None else ():
+            self.claims.add(at, at + 1, _BORDER)
         self._last = Line(-1, -1, "", None)  # a line is looked at from above, then read itself
         self.expected: dict[int, str] = {}
         self.errors: list[ErrorText] = []
@@ -137,8 +113,32 @@ class Log:
         self.autotunings: list[Autotuning] = []
 
     def span(self, start: int, end: int) -> Span:
-        """Return a span of this source."""
-        return Span(self.source, start, end)
+        """Return a span of the source: of a wrapped log from the first to the last byte in it.
+
+        What stands in a span are offsets of the source, which are none of `data` then.
+        """
+        if self.unwrapped is None or start >= end:
+            return Span(self.source, start, end)
+        return Span(self.source, self.unwrapped.map.begin(start), self.unwrapped.end(end))
+
+    def line_number(self, at: int) -> int:
+        """Return the line (from 1) of the source that an offset stands in."""
+        return self.source.line_at(at if self.unwrapped is None else self.unwrapped.map.begin(at))
+
+    def stream(self, at: int) -> Sender:
+        """Return whose lines those around an offset are."""
+        if self.unwrapped is None:
+            return NOBODY
+        return self.unwrapped.senders[self.unwrapped.number(at)]
+
+    def bare(self, raw: bytes) -> bytes:
+        """Return a line without what is wrapped around it, and note that something was."""
+        odd = b"\x1b" in raw or b"\r" in raw[:-1]
+        if self.unwrapped is not None or not (odd or (raw[:1] and raw[0] in _MAY_BE_PREFIX)):
+            return raw
+        text = peel(raw, self._plain).text
+        self.wrapped = self.wrapped or odd or text != raw
+        return text
 
     def line(self, at: int) -> Line:
         """Return the line that begins at an unclaimed offset and ends at a line feed or a claim."""
@@ -147,23 +147,19 @@ class Log:
         end = min(end, self.claims.next_start(at, end))
         if (self._last.start, self._last.end) == (at, end):
             return self._last
-        raw = bytes(self.data[at : min(end, at + LONGEST)]).decode("utf-8", "replace")
-        text, rank = unprefixed(raw.removesuffix("\n").removesuffix("\r"))
-        self._last = Line(at, end, text, rank)
+        raw = bytes(self.data[at : min(end, at + LONGEST)]).removesuffix(b"\n").removesuffix(b"\r")
+        text = self.bare(raw).decode("utf-8", "replace")
+        self._last = Line(at, end, text, self.stream(at).rank)
         return self._last
 
     def after(self, line: Line) -> Line | None:
-        """Return the next unclaimed line of the same rank, or None when there is none nearby."""
-        at = line.end
-        for _ in range(_FOREIGN):
-            at = self.claims.skip(at)
-            if at >= self.size:
-                return None
-            found = self.line(at)
-            if found.rank == line.rank:
-                return found
-            at = found.end
-        return None
+        """Return the next unclaimed line of the same stream, or None."""
+        at = self.claims.skip(line.end)
+        if at >= self.size:
+            return None
+        if self.unwrapped is not None and self.unwrapped.number(at) != self.unwrapped.number(line.start):
+            return None
+        return self.line(at)
 
     def before(self, line: Line) -> Line | None:
         """Return the unclaimed line right above, or None."""
@@ -196,15 +192,56 @@ class Log:
         """Return records and unparsed rows; together they hold every byte once."""
         records: list[Record] = []
         unparsed: list[Unparsed] = []
+        for start, end, kind, expected in self._in_log():
+            span = Span(self.source, start, end)
+            if kind:
+                records.append(Record(kind, span))
+            else:
+                unparsed.append(Unparsed(span, expected))
+        return tuple(records), tuple(unparsed)
+
+    def _in_log(self) -> Iterable[_Row]:
+        """Return all ranges of the source in order, with the kind of what was claimed, or what was expected."""
+        if self.unwrapped is None:
+            return self._partition()
+        kinds: dict[tuple[str, str], int] = {}
+        own: list[int] = []
+        for start, end, kind, expected in self._partition():
+            if kind == _BORDER:
+                continue
+            # Storms and free text of several streams are one row where they stand together.
+            key = (
+                (kind, expected)
+                if kind == "assertion" or expected == "text"
+                else (kind, f"{expected}\0{start}")
+            )
+            number = kinds.setdefault(key, len(kinds))
+            own += [low << _KINDS | number for low, _ in self.unwrapped.ranges(start, end)]
+        own.sort()
+        names = list(kinds)
+        starts: list[tuple[int, tuple[str, str]]] = []
+        last = -1
+        for one in own:
+            if one & _KIND != last:
+                last = one & _KIND
+                starts.append((one >> _KINDS, names[last]))
+        ends = [*(start for start, _ in starts[1:]), len(self.source.data)]
+        return [
+            (start, end, kind, expected.partition("\0")[0])
+            for (start, (kind, expected)), end in zip(starts, ends, strict=True)
+        ]
+
+    def _partition(self) -> Iterator[_Row]:
         at = 0
         for start, end, kind in self.claims:
             if start > at:
-                unparsed.append(Unparsed(self.span(at, start), "text"))
-            if kind:
-                records.append(Record(kind, self.span(start, end)))
-            else:
-                unparsed.append(Unparsed(self.span(start, end), self.expected.get(start, "text")))
+                yield at, start, "", "text"
+            yield start, end, kind, "" if kind else self.expected.get(start, "text")
             at = end
         if at < self.size:
-            unparsed.append(Unparsed(self.span(at, self.size), "text"))
-        return tuple(records), tuple(unparsed)
+            yield at, self.size, "", "text"
+
+
+_Row = tuple[int, int, str, str]
+_KINDS = 32  # bits
+_KIND = (1 << _KINDS) - 1

@@ -3,11 +3,14 @@
 Every byte of the source ends in exactly one `Record` or `Unparsed` row. Assertion lines are read first,
 because there may be millions of them and because they stand in the middle of other output; then literals
 announce where anything else may begin, and the readers of that line's kind are asked in turn. A new kind
-is a module with `WORDS` and a `read_...(log, line) -> bool`, and a line here.
+is a module with `WORDS` and a `read_...(log, line) -> bool`, and a line here. A log that something is wrapped around
+(a launcher's prefixes, colours) is read as the text that is left of it: a sample of its lines tells, or the first line
+that a reader looks at.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
@@ -21,6 +24,7 @@ from aoti_logs.parse import (
     escaped_traceback,
     exception_group,
     failure_line,
+    kernel_log,
     limit_line,
     memory_report,
     note,
@@ -39,15 +43,21 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.log_format import log_format
 from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.nesting import inner_first
+from aoti_logs.parse.peel import PLAIN
 from aoti_logs.parse.printer_launches import borders, numbered
+from aoti_logs.parse.senders import Senders
 from aoti_logs.parse.storm import read_storm
+from aoti_logs.parse.unwrapped import Unwrapper
+from aoti_logs.parse.wrapping import wrapping_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aoti_logs.parse.lines import Line
+    from aoti_logs.parse.peel import Wrapping
     from aoti_logs.sources.source import Source
 
 _WORDS = (
@@ -68,6 +78,7 @@ _WORDS = (
     *printed_program.WORDS,
     *python_warning.WORDS,
     *sanitizer.WORDS,
+    *kernel_log.WORDS,
     *collective.WORDS,
     *device_exception.WORDS,
 )
@@ -82,8 +93,23 @@ def read_log(source: Source) -> LogEvents:
     Returns:
         The events in the order in which they stand in the log, and rows that partition its bytes.
     """
-    log = Log(source)
-    tallies = Tallies()
+    wrapping = wrapping_of(source.data)
+    plain = PLAIN
+    if log_format(source.data) is not None:  # torch's own loggers write the time before their lines
+        plain = replace(PLAIN, stamps=False)
+        wrapping = replace(wrapping, stamps=False) if wrapping is not None else None
+    if wrapping is None:
+        log, tallies = Log(source, plain=plain), Tallies()
+        _read(log, tallies)
+        wrapping = plain if log.wrapped else None
+    if wrapping is not None:
+        log, tallies = Log(source, Unwrapper(wrapping).read(source.data)), Tallies()
+        _read(log, tallies)
+    return _events(log, tallies, wrapping)
+
+
+def _read(log: Log, tallies: Tallies) -> None:
+    """Claim everything; stop at the first line that turns out to be wrapped."""
     read_storm(log, tallies)
     messages = torch_logs.TorchLogs(log)
     readers: tuple[Callable[[Log, Line], bool], ...] = (
@@ -93,10 +119,11 @@ def read_log(source: Source) -> LogEvents:
         limit_line.read_limit_line,
         note.read_note,
         sanitizer.read_sanitizer,
+        kernel_log.read_kernel_log,
         device_exception.read_device_exception,
         printer.read_dump,
-        pruned_choice.read_pruned,
         memory_report.read_memory_report,
+        pruned_choice.read_pruned,
         escaped_traceback.read_escaped,
         exception_group.read_group,
         styled_traceback.read_styled,
@@ -115,7 +142,7 @@ def read_log(source: Source) -> LogEvents:
     )
     announcer = Announcer(log.data, (*_WORDS, *messages.words))
     at = 0
-    while (at := log.claims.skip(at)) < log.size:
+    while not log.wrapped and (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
         hit = announcer.next(at, stop)
         if hit is None:
@@ -125,18 +152,28 @@ def read_log(source: Source) -> LogEvents:
         if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
-    log.errors.extend(logged_errors(log.messages))
-    assertions, errors = cpu_assertions(inner_first(log.errors))
+
+
+def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
+    device, stacks, dumps, messages = tallies.rows(log), log.stacks, log.dumps, log.messages
+    log.errors.extend(logged_errors(messages))
+    raised = inner_first(log.errors)
+    if wrapping is not None:
+        senders = Senders(log.source, wrapping)
+        device, raised, dumps = senders.told(device), senders.told(raised), senders.told(dumps)
+        stacks = [senders.stack(stack) for stack in stacks]
+        messages = senders.told(messages)
+    assertions, errors = cpu_assertions(raised)
     records, unparsed = log.rows()
     return LogEvents(
         records=records,
-        assertions=(*tallies.rows(log), *assertions),
+        assertions=(*device, *assertions),
         errors=tuple(errors),
-        stacks=tuple(sorted(log.stacks, key=lambda s: s.span.start)),
-        dumps=numbered(log.dumps, borders(log.notes)),
-        messages=tuple(log.messages),
-        notes=tuple(log.notes),
         autotunings=tuple(log.autotunings),
+        stacks=tuple(sorted(stacks, key=lambda s: s.span.start)),
+        dumps=numbered(sorted(dumps, key=lambda d: d.span.start), borders(log.notes)),
+        messages=tuple(sorted(messages, key=lambda m: m.span.start)),
+        notes=tuple(sorted(log.notes, key=lambda n: n.span.start)),
         unparsed=unparsed,
     )
 

@@ -79,16 +79,21 @@ def _guards(messages: Iterable[LogLine]) -> Iterator[LoggedGuards]:
     for message in messages:
         key = (message.process, message.rank, message.compile_id)
         rows = message.text.split("\n")
-        if message.text.startswith(_SOURCES):
-            continue
         if message.artifact == "verbose_guards":
             if key not in lists:
                 lists[key] = _List(message)
             lists[key].verbose += _verbose(message, rows)
             continue
         at = 0
+        source = False  # of a guard function, up to the next message of another kind
         while at < len(rows):
             text = rows[at]
+            source = text.startswith(_SOURCES) or (
+                source and text not in {_HEADER, _TITLE} and not text.startswith(_LATENCY)
+            )
+            if source:
+                at += 1
+                continue
             if text == _HEADER:
                 yield from finished(key)
                 lists[key] = _List(message)
@@ -101,8 +106,6 @@ def _guards(messages: Iterable[LogLine]) -> Iterator[LoggedGuards]:
             elif text.startswith(_LATENCY):
                 if key in trees:
                     yield _timed(trees.pop(key), text, line_of(message, at))
-            elif text.startswith(_SOURCES):
-                break
             elif text.strip() and key in lists and key not in trees:
                 lists[key].plain.append((_plain(text), line_of(message, at)))
             at += 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.recompile_reason import RecompileReason, read_recompile_reason
@@ -85,7 +86,7 @@ def read_recompiles(text: str) -> list[Recompile]:
     rows = text.split("\n")
     heads = [row for row, line in enumerate(rows) if line.startswith((HEAD, STANCE, _TUPLE))]
     found = []
-    for row, end in zip(heads, [*heads[1:], len(rows)], strict=True):
+    for row, end in pairwise((*heads, len(rows))):
         recompile = _from_tuple(rows[row], row) if rows[row].startswith(_TUPLE) else _read(rows, row, end)
         if recompile is not None:
             found.append(recompile)

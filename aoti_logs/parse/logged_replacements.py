@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.shape_log import Replaced, shapes_in
 from aoti_logs.parse.symbol import symbol_lines
+from aoti_logs.parse.whole_messages import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,8 +49,13 @@ def replacements_in(messages: Iterable[LogLine]) -> list[LoggedReplacement]:
         return []
     for message in messages:
         events += [(number, message, symbol) for number, symbol in symbol_lines(message)]
-        if message.text.startswith("create_env"):
-            events.append((message.span.line, message, None))
+        if "create_env" in message.text:
+            rows = message.text.split("\n")
+            events += [
+                (line_of(message, row), message, None)
+                for row, text in enumerate(rows)
+                if text == "create_env"
+            ]
     read = _Reader()
     for line, message, said in sorted(events, key=lambda e: e[0]):
         read.add(line, message, said)

@@ -137,7 +137,8 @@ def read_memory_report(log: Log, line: Line) -> bool:
     for wrong in reading.bad:
         log.unreadable(wrong.start, wrong.end, "stack frame")
     report = _report(reading)
-    span = log.claim("memory_report", [*_above(log, line), *lines])
+    log.claim("memory_report", [*_above(log, line), *lines])
+    span = log.span(line.start, lines[-1].end)
     log.stacks += report.stacks
     form = ErrorForm.WARNING if report.tool == "tsan" else ErrorForm.MEMORY_REPORT
     said = text if reading.whole else f"{report.error or 'a report'} (its first line is not in this log)"
@@ -252,6 +253,7 @@ def _known(text: str, reading: _Reading) -> bool:
 
 def _region(text: str, reading: _Reading) -> bool:
     found = fields("memory_report", "region", text)
+    start: str | None
     if found is not None:
         address, start, end = found["ADDRESS"]
         region = Region(found["POSITION"][0], int(found["SIZE"][0][:18]), start, end)
@@ -260,9 +262,9 @@ def _region(text: str, reading: _Reading) -> bool:
         if found is None:
             return False
         address = found["ADDRESS"][0]
-        start = found["ADDRESS"][1] if len(found["ADDRESS"]) > 1 else None
+        begin = found["ADDRESS"][1] if len(found["ADDRESS"]) > 1 else None
         name = found["NAME"][0].strip("'")
-        region = Region(found["POSITION"][0], int(found["SIZE"][0][:18]), start, None, name)
+        region = Region(found["POSITION"][0], int(found["SIZE"][0][:18]), begin, None, name)
     reading.region = reading.region or region
     reading.address = reading.address or address
     return True

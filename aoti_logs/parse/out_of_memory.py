@@ -69,7 +69,7 @@ def size(text: str | None) -> int | None:
     if found is None:
         return None
     unit = found[2][0].lower() if found[2] != "bytes" else ""
-    return round(float(found[1]) * 1024 ** _UNITS.get(unit, 0))
+    return int(float(found[1]) * (1 << 10 * _UNITS.get(unit, 0)) + 0.5)
 
 
 def _device(said: str, text: str) -> OutOfMemory | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.parse.dump import read_numbers
 from aoti_logs.parse.events import Dump, Note
 from aoti_logs.parse.printer_block import offset_behind, read_cpp, read_python
+from aoti_logs.parse.printer_whole import read_whole
 from aoti_logs.parse.saved_name import saved_name
 from aoti_logs.parse.shape import fields, first
 
@@ -89,14 +90,16 @@ def _record(log: Log, line: Line, header: str) -> bool:
     if dump.format in _ONE_LINE:
         log.dumps.append(replace(dump, span=log.claim("printer", [line])))
         return True
-    block = (read_python if dump.format == "python" else read_cpp)(log, line, is_header)
+    if dump.format == "python":
+        block = read_python(log, line, is_header)
+    else:
+        block = read_whole(log, line) or read_cpp(log, line, is_header)
     if not dump.phase and "Number of elements" not in block.keys:
         return False  # somebody else's `[  text  ]:`
     above = log.dumps[-1] if log.dumps else None
     if above is not None and above.bare and above.rank == line.rank and above.span.end == line.start:
         block.mixed = True  # no process prints two headers without anything between them
-    span = log.claim("printer", block.lines)
-    log.dumps.append(read_numbers(replace(dump, span=span), block))
+    log.dumps.append(read_numbers(dump, log.claim("printer", block.lines), block))
     return True
 
 

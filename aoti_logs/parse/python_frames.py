@@ -63,6 +63,7 @@ def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Li
             lines.append(now)
             now = after
             continue
+        first_line = now
         lines.append(now)
         indent = _indent(now.text)
         code = marked = None
@@ -79,7 +80,7 @@ def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Li
         if now is not None and found is not None:
             lines.append(now)
             now = log.after(now)
-        span = log.span(frame.span.start, lines[-1].end)
+        span = log.span(first_line.start, lines[-1].end)
         repeated = int(found["times"]) if found is not None else 0
         frames.append(PythonFrame(frame.file, frame.line, frame.function, code, span, repeated, marked))
     return frames, lines

@@ -5,7 +5,7 @@ Format: `grammars/recompile_reason.lark`; a guard that failed is read by `parse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aoti_logs.parse.guard_kind import GuardKind, guard_kind
 from aoti_logs.parse.guard_line import Guard, read_guard
@@ -14,6 +14,7 @@ from aoti_logs.parse.stack_text import StackLine, frames_of_stack
 from aoti_logs.records.envelope import decode_json
 
 _STACK = "\nUser stack trace:\n"
+_MOST = 100  # guards of one compile that are looked at
 _OF_TENSOR = {"size", "stride", "storage_offset", "dtype", "device", "requires_grad", "tensor"}
 # terminal of grammars/recompile_reason.lark: what it is about
 _ABOUT = {
@@ -103,7 +104,7 @@ def read_recompile_reason(text: str) -> RecompileReason:
     cached = None if cached == "None" else cached
     if "GUARD" not in found:
         return _mismatch(said, cached, found)
-    guard = read_guard(found["GUARD"][0])
+    guard = _first_of(read_guard(found["GUARD"][0]))
     if more or not _is_guard(guard, found["GUARD"][0]):
         return RecompileReason(said, cached, user_stack=frames)
     kind = guard_kind(guard.expression) or GuardKind()
@@ -145,6 +146,16 @@ def _mismatch(said: str, cached: str | None, found: Fields) -> RecompileReason:
         subject=marking or (subject.strip() if subject else None),
         hint=remark[2:] if remark else None,
     )
+
+
+def _first_of(guard: Guard) -> Guard:
+    """Return the first of several guards, which TORCH_LOGS=recompiles_verbose joins; the others are its hint."""
+    head, joined, others = guard.expression.partition("; ")
+    if not joined or guard_kind(guard.expression) is not None:
+        return guard
+    if not all(guard_kind(part) for part in guard.expression.split("; ")[:_MOST]):
+        return guard
+    return replace(guard, expression=head, hint=others if guard.hint is None else f"{others} {guard.hint}")
 
 
 def _is_guard(guard: Guard, text: str) -> bool:

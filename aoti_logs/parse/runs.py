@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.assertion import Printed, Tallies, device_line, place_start
-from aoti_logs.parse.lines import unprefixed
+from aoti_logs.parse.sender import NOBODY, Sender
 from aoti_logs.parse.threads import Numbers
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ _MANY = 64  # so many forgotten kinds, and lines are cut one by one
 
 _BLOCK = b"block: ["
 _AFTER_START = b"] A"
-# A collector's time before every line; anything else that changes from line to line is read line by line.
-_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? ")
 _AFTER = re.compile(rb"\] Assertion [^\n]*\bfailed\.[ \r]{0,8}")
 
 Shape = tuple[bytes, bytes]
@@ -51,13 +49,12 @@ def _lines(rows: list[bytes]) -> bytes:
     return b"\n".join(rows) + b"\n"
 
 
-def _head(before: bytes) -> tuple[str, int | None, int] | None:
-    text, rank = unprefixed(before.decode("utf-8", "replace"))
+def _head(log: Log, before: bytes) -> tuple[str, int] | None:
+    text = log.bare(before).decode("utf-8", "replace")
     begin = place_start(text)
     if begin is None:
         return None
-    glued = len(before) - len(text[begin:].encode()) if text[:begin].strip() else 0
-    return text[begin:], rank, glued
+    return text[begin:], len(before) - len(text[begin:].encode()) if text[:begin].strip() else 0
 
 
 class Runs:
@@ -66,47 +63,44 @@ class Runs:
     def __init__(self, log: Log, tallies: Tallies) -> None:
         self.log = log
         self.tallies = tallies
-        self._heads: dict[bytes, tuple[str, int | None, int] | None] = {}
-        self._printed: dict[tuple[str, int | None, bytes], Printed | None] = {}
+        self._sender = NOBODY
+        self._heads: dict[bytes, tuple[str, int] | None] = {}
+        self._printed: dict[tuple[Sender, str, bytes], Printed | None] = {}
         self._known: dict[Shape, None] = {}
         self._forgotten = 0
         self._size = 1 << 14
 
-    def head(self, before: bytes) -> tuple[str, int | None, int] | None:
-        """Return place, rank and number of bytes of other output before it; None when there is no place."""
-        stamp = _STAMP.match(before)
-        bare = before[stamp.end() :] if stamp else before
-        if bare not in self._heads:
+    def head(self, before: bytes) -> tuple[str, int] | None:
+        """Return place and number of bytes of other output before it; None when there is no place."""
+        if before not in self._heads:
             if len(self._heads) >= _SHAPES:
                 self._heads.clear()
-            self._heads[bare] = _head(bare)
-        found = self._heads[bare]
-        if found is None or not found[2]:
-            return found
-        return found[0], found[1], found[2] + len(before) - len(bare)
+            self._heads[before] = _head(self.log, before)
+        return self._heads[before]
 
     def printed(self, before: bytes, after: bytes) -> Printed | None:
         """Return what lines with these ends say; the grammar reads one of them."""
         head = self.head(before)
         if head is None:
             return None
-        key = head[0], head[1], after
+        key = self._sender, head[0], after
         if key not in self._printed:
             if len(self._printed) >= _SHAPES:
                 self._printed.clear()
             found = None
             if _BLOCK not in after and _AFTER.fullmatch(_AFTER_START + after):
                 text = f"{head[0]}block: [0,0,0], thread: [0,0,0] A" + after.decode("utf-8", "replace")
-                found = device_line(text.rstrip(), head[1])
+                found = device_line(text.rstrip(), self._sender)
             self._printed[key] = found[0] if found else None
         return self._printed[key]
 
     def run(self, start: int) -> int:
         """Count whole lines of the CUDA form from here on; return where they end."""
         at = start
+        self._sender = self.log.stream(start)
         while at < self.log.size:
             chunk = bytes(self.log.data[at : at + self._size])
-            by_ends = self._known and self._forgotten < _MANY and _STAMP.match(chunk) is None
+            by_ends = self._known and self._forgotten < _MANY
             end = self._known_lines(at, chunk) if by_ends else at
             if end == at:
                 chunk = chunk[: 1 << 13] if by_ends else chunk
@@ -179,11 +173,8 @@ class Runs:
         pieces: list[bytes] = []
         lines = chunk.split(b"\n")
         del lines[-1]  # not ended in this chunk, or not at all
-        stamped = _STAMP.match(chunk) is not None
         for number, line in enumerate(lines):
             before, _, rest = line.partition(_BLOCK)
-            if stamped and (stamp := _STAMP.match(before)):
-                before = before[stamp.end() :]
             numbers, found, after = rest.partition(_AFTER_START)
             if not found:
                 break
@@ -204,13 +195,12 @@ class Runs:
             or not all(self._plain(shape, numbers) for shape, numbers in shapes.items())
         ):
             return self._one_by_one(start, pieces)
-        if not stamped:
-            for shape in shapes:
-                self._known.pop(shape, None)
-                self._known[shape] = None
-            while len(self._known) > _KNOWN:
-                del self._known[next(iter(self._known))]
-                self._forgotten += 1
+        for shape in shapes:
+            self._known.pop(shape, None)
+            self._known[shape] = None
+        while len(self._known) > _KNOWN:
+            del self._known[next(iter(self._known))]
+            self._forgotten += 1
         places = list(pairwise(accumulate(map(len, pieces), lambda at, size: at + size + 1, initial=start)))
         self._add(start, places[-1][1], shapes, {s: (places[first[s]], places[last[s]]) for s in shapes})
         return places[-1][1]
@@ -236,7 +226,7 @@ class Runs:
     def _plain(self, shape: Shape, numbers: Numbers) -> bool:
         """Tell whether lines of a shape hold one assertion and nothing else."""
         head = self.head(shape[0])
-        if head is None or head[2] or self.printed(*shape) is None:
+        if head is None or head[1] or self.printed(*shape) is None:
             return False
         return numbers.whole
 
@@ -249,6 +239,6 @@ class Runs:
             if head is None or printed is None or not Numbers(numbers + b"\n").whole:
                 return start
             end = start + len(line) + 1
-            self.tallies.count(self.log, printed, (start + head[2], end), numbers, glued=head[2] > 0)
+            self.tallies.count(self.log, printed, (start + head[1], end), numbers, glued=head[1] > 0)
             start = end
         return start

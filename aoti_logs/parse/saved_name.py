@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"(?:aoti_torch)?(before_launch|after_launch)_(.+)\.pt$", re.DOTALL)
 _DEVICE = re.compile(r"_((?:cpu|cuda|hip|xpu|mps|hpu|mtia|meta|privateuseone|vulkan|ipu|xla)(?::\d{1,4})?)$")
 # A buffer or input of the graph, alone or inside a call (`copy_arrayref_tensor_to_tensor(buf0)`).
-_BUFFER = re.compile(r"_((?:[a-z]\w*\()?(?:buf\d+|arg\d+_\d+|primals_\d+|tangents_\d+)\)?)$")
+_BUFFER = re.compile(
+    r"_((?:copy_arrayref_tensor_to_tensor\()?(?:buf\d+|arg\d+_\d+|primals_\d+|tangents_\d+)\)?)$"
+)
 _SERIAL = re.compile(r".*?_\d+(?=_[A-Za-z])")
 _LONGEST = 4096
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogLine
 
 _MODULE = "symbolic_shapes"
+_SUPPRESSED = " [guard suppressed]"
 _GRAMMAR = "shape_log"
 _LONGEST = 1 << 15
 _FRAME = re.compile(r"(?P<file>.+):(?P<line>\d+) in (?P<function>.+)")
@@ -52,7 +53,7 @@ class Decision:
         entry: `guard_added`, `statically_known`, `trivial`, `assumed` (nothing could decide it), `propagate_real_tensors`,
             `ignored_guard`.
         expression: as sympy prints it; None where torch prints `False` in its place.
-        prefix: `eval` or `runtime_assert`.
+        prefix: `eval` or `runtime_assert`, with ` [guard suppressed]` behind it where torch was told to check nothing.
         result: what it was taken for.
         forced: whether torch made a size a constant of its own accord (`forcing_spec`).
         where: where it comes from.
@@ -64,6 +65,11 @@ class Decision:
     result: str | None = None
     forced: bool = False
     where: Where = Where()
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether it is a guard or an assertion that will be checked."""
+        return self.entry == "guard_added" and not (self.prefix or "").endswith(_SUPPRESSED)
 
 
 @dataclass(frozen=True)

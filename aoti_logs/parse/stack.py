@@ -25,7 +25,7 @@ WORDS = (
     b" 0x",
     b"[0x",
     b"+0x",
-    b"\n    @ ",
+    b"@ 0000",
 )
 
 _OMITTED = "<omitting python frames>"

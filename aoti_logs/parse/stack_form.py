@@ -42,7 +42,7 @@ _BEFORE = re.compile(
     r"\s*\((?:cuda-)?gdb\)\s+|\[\d{4}-\d\d-\d\d [\d:,.]+ [A-Z] \d+ \d+\] (?:\(\w+\) )?\S+\.cc:\d+: ?|\[[\w.-]+:\d+\] (?=\[ ?\d+\] )"
 )
 _HASH = re.compile(r"\s*#\d+\s")
-_CAPTURED = re.compile(r"\s*#\d+ .* from \S.*:\d+\s*$")
+_CAPTURED = re.compile(r"\s*#\d+ .* from (?:\S.*)?:\d+\s*$")
 _ADDRESS_IN = re.compile(r"\s*#\d+\s+0x[0-9a-fA-F]+ in ")
 _GDB_END = re.compile(r"\) (?:at|from) \S.*$")
 _GDB = re.compile(
@@ -56,7 +56,7 @@ _LLVM = re.compile(r"\s*#\d+ 0x[0-9a-f]{16} (?!in )")
 _LONE = re.compile(r"\s*#\d+ 0x[0-9a-fA-F]+(?: in [^()]+)?$")
 _C10 = re.compile(r"\s*(?:\* )?frame #\d+:\s(?P<lldb>0x[0-9a-fA-F]+(?:\s|$)|[^\s`]+`)?")
 _AT = re.compile(
-    r"(?:PC:\s+|\s*)@\s+(?P<address>(?:0x)?[0-9a-f]{4,16}|[0-9A-F]{8,16})(?P<size>\s+(?:\d+|\(unknown\))\s\s)?\s"
+    r"(?:PC:\s+|\s*)@\s+(?P<address>(?:0x)?[0-9a-f]{4,16}|[0-9A-F]{8,16})(?:(?P<size>\s+(?:\d+|\(unknown\))\s{2,})|\s)"
 )
 _UCX = re.compile(r"\s*\d+\s+0x[0-9a-fA-F]{6,16} \S.*\(\)\s+\S.*:\d+\s*$")
 _SYMBOLS = re.compile(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.announce import Announcer
 from aoti_logs.parse.assertion import Printed, Tallies, device_line, place_start
-from aoti_logs.parse.lines import unprefixed
 from aoti_logs.parse.runs import Runs
 
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Log
+    from aoti_logs.parse.sender import Sender
 
 _ANCHOR = re.compile(rb"block:\s{0,9}\[|block:[ \t\r]*\n|global id:\s{0,9}\[|device assertion failed: ")
 _LITERALS = (b"block:", b"global id:", b"device assertion failed: ")
@@ -29,12 +29,12 @@ _REMEMBERED = 1000
 
 
 def read_storm(log: Log, tallies: Tallies) -> None:
-    """Claim every device assertion of the log and count it."""
+    """Claim every device assertion of the log and count it; stop at the first that something is wrapped around."""
     data, at = log.data, 0
     runs = Runs(log, tallies)
-    same: dict[bytes, Printed] = {}
+    same: dict[tuple[Sender, bytes], Printed] = {}
     announcer = Announcer(data, _LITERALS, passing=True)
-    while (hit := announcer.next(at, log.size)) is not None:
+    while not log.wrapped and (hit := announcer.next(at, log.size)) is not None:
         start = max(data.rfind(b"\n", at, hit) + 1, at)
         if _ANCHOR.match(data, hit) is None:
             at = hit + 1
@@ -43,7 +43,7 @@ def read_storm(log: Log, tallies: Tallies) -> None:
         at = end if end > start else _slow(log, tallies, max(start, hit - _WINDOW), hit, same)
 
 
-def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[bytes, Printed]) -> int:
+def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[tuple[Sender, bytes], Printed]) -> int:
     """Read one assertion that may be glued to other output, or folded over several lines.
 
     `same` remembers whole lines: the HIP form has no numbers, its lines are all equal.
@@ -51,8 +51,9 @@ def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[bytes, Pr
     data = log.data
     line = bytes(data[start : hit + _WINDOW])
     line = line[: line.find(b"\n", hit - start) + 1]
-    if line in same:
-        tallies.count(log, same[line], (start, start + len(line)), None, glued=False)
+    sender = log.stream(start)
+    if (sender, line) in same:
+        tallies.count(log, same[sender, line], (start, start + len(line)), None, glued=False)
         return start + len(line)
     ends = _line_ends(log, hit)
     window = bytes(data[start : ends[-1]]).replace(b"\r", b"").replace(b"\n", b"")
@@ -71,7 +72,7 @@ def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[bytes, Pr
                     continue
                 printed, numbers, place, glued = got
                 if place == (start, ends[0]) and numbers is None and len(same) < _REMEMBERED:
-                    same[line] = printed
+                    same[sender, line] = printed
                 tallies.count(log, printed, place, numbers, glued=glued)
                 return place[1]
     if b"thread" in window or b"local id" in window or b"device assertion" in window:
@@ -96,11 +97,11 @@ def _read(
 ) -> tuple[Printed, bytes | None, tuple[int, int], bool] | None:
     """Read the assertion in these bytes as one line; return it, its numbers, its place, and if it is glued."""
     parts = bytes(log.data[start:end]).split(b"\n")
-    pieces, rank = _pieces(parts)
+    pieces = [log.bare(part).decode("utf-8", "replace").removesuffix("\r") for part in parts]
     text = joint.join(pieces)
     tail = _TAIL.search(text)
     begin = _begin(text) if tail else None
-    read = device_line(text[begin : tail.end()], rank) if tail and begin is not None else None
+    read = device_line(text[begin : tail.end()], log.stream(start)) if tail and begin is not None else None
     if tail is None or begin is None or read is None:
         return None
     printed, block, thread = read
@@ -121,17 +122,6 @@ def _begin(text: str) -> int | None:
         return hip
     found = re.search(r"(?:block|global id):\s*\[", text)
     return place_start(text[: found.start()]) if found else None
-
-
-def _pieces(parts: list[bytes]) -> tuple[list[str], int | None]:
-    """Return the folded lines' texts without prefixes, and the first one's rank."""
-    pieces: list[str] = []
-    rank: int | None = None
-    for part in parts:
-        text, own_rank = unprefixed(part.decode("utf-8", "replace").removesuffix("\r"))
-        rank = own_rank if rank is None else rank
-        pieces.append(text)
-    return pieces, rank
 
 
 def _offset(parts: list[bytes], pieces: list[str], joint: str, at: int) -> int:

@@ -8,10 +8,8 @@ until something else begins.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.events import LogLine
 from aoti_logs.parse.log_format import log_format
 from aoti_logs.parse.log_prefix import (
     DEFAULT,
@@ -23,7 +21,7 @@ from aoti_logs.parse.log_prefix import (
     with_rank,
 )
 from aoti_logs.parse.message import begins_other
-from aoti_logs.parse.torch_logs_heads import message_starts
+from aoti_logs.parse.open_message import OpenMessage
 
 if TYPE_CHECKING:
     import mmap
@@ -50,6 +48,12 @@ _DEFAULT = re.compile(DEFAULT.encode())
 _GLUED = re.compile(
     r"(?<![\\\"'`\w])(?:\[rank\d{1,7}\]:)?[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d{6} \d{1,20} \S{1,300}?\.py:\d{1,9}\]"
 )
+# Lines of torch's own messages that begin like something else: the title of a graph, the rules of a table, and, below
+# a graph break, the traceback that Python's formatter adds.
+_TITLES = r" ===== .+ =====\s*$|-{5,}[- ]*$|=+ most recent `torch\.compile` tracing attempt"
+_INSIDE = (re.compile(_TITLES), re.compile(_TITLES + r"|Traceback \(most recent call last\):|NoneType: None"))
+_BLANK_BEHIND = ("bracket", "cpp")
+_ID_OR_TAG = frozenset(bytes([c]) for c in b"!_0123456789")
 _LONGEST = 200_000  # lines of one message
 _LONGEST_HEAD = 4096
 _FOREIGN = 1 << 16  # bytes of other ranks that may stand between two lines of a message
@@ -60,25 +64,17 @@ class LineNumbers:
 
     def __init__(self, log: Log) -> None:
         self._data = log.data
+        self._log = log
         self._at, self._line = 0, 1
 
     def of(self, offset: int) -> int:
         """Return the line (from 1) of an offset that is not before the last one asked for."""
+        if self._log.unwrapped is not None:
+            return self._log.line_number(offset)
         if offset > self._at:
             self._line += bytes(self._data[self._at : offset]).count(b"\n")
             self._at = offset
         return self._line
-
-
-@dataclass
-class _Open:
-    """A message that may go on: its lines without prefix, where each begins and ends, and its number."""
-
-    prefix: Prefix
-    texts: list[bytes] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
 
 
 class TorchLogs:
@@ -87,7 +83,7 @@ class TorchLogs:
     def __init__(self, log: Log) -> None:
         self._numbers = LineNumbers(log)
         self._format = log_format(log.data)
-        self._open: dict[tuple[int | None, int], _Open] = {}
+        self._open: dict[tuple[int | None, int], OpenMessage] = {}
         self._frontier = -1
         self.words = self._format.words if self._format else ()
         """What announces lines of a format of the user's own."""
@@ -141,23 +137,22 @@ class TorchLogs:
         while True:
             end = data.find(b"\n", behind)
             end = min(size if end < 0 else end + 1, limit)
-            one.texts.append(data[behind:end])
-            one.starts.append(at)
-            one.ends.append(end)
-            one.numbers.append(self._numbers.of(at))
+            one.add(data[behind:end], at, end, self._numbers.of(at))
             at = end
             if at >= limit or data[at : at + length] != prefix or len(one.texts) >= _LONGEST:
                 break
             behind = at + length
             if data[behind : behind + 1] not in b" \r\n" or (
-                data[behind : behind + 2] == b" [" and _other_prefix(data, at, prefix)
+                data[behind : behind + 2] == b" ["
+                and data[behind + 2 : behind + 3] in _ID_OR_TAG
+                and _other_prefix(data, at, prefix)
             ):
                 break
         log.claims.add(first, at, "torch_logs")
         self._frontier = at
         return at
 
-    def _message(self, log: Log, at: int, found: re.Match[bytes] | Prefix, text: bytes) -> _Open:
+    def _message(self, log: Log, at: int, found: re.Match[bytes] | Prefix, text: bytes) -> OpenMessage:
         """Return the open message that a line goes on with, or a new one."""
         if not isinstance(found, Prefix):
             rank, process = found["rank"], found["process"]
@@ -174,12 +169,14 @@ class TorchLogs:
         if not isinstance(found, Prefix):
             parts = (g if g is None else g.decode("utf-8", "replace") for g in found.group(*GROUPS))
             found = of_groups(text.decode("utf-8", "replace"), tuple(parts))
-        one = self._open[key] = _Open(found)
+        one = self._open[key] = OpenMessage(found)
         return one
 
     def _gap(self, log: Log, at: int) -> None:
         """Close what cannot go on: text without a prefix, unless it is of other ranks, ends a message."""
         between = bytes(log.data[max(self._frontier, 0) : at]) if at - self._frontier <= _FOREIGN else b""
+        if log.stream(max(self._frontier - 1, 0)) is not log.stream(at):
+            between = b""  # another process
         ranks = {_rank_of(row) for row in between.split(b"\n") if row}
         if not between or None in ranks:
             self._close(log, *self._open)
@@ -192,10 +189,8 @@ class TorchLogs:
         while now is not None:
             plain = with_rank(prefix, now.rank)
             one = self._message(log, now.start, plain, prefix.text.encode())
-            one.texts.append(now.text[len(prefix.text) :].encode())
-            one.starts.append(now.start)
-            one.ends.append(now.end)
-            one.numbers.append(self._numbers.of(now.start))
+            text = now.text[len(prefix.text) :].encode()
+            one.add(text, now.start, now.end, self._numbers.of(now.start))
             log.claims.add(now.start, now.end, "torch_logs")
             self._frontier = now.end
             if (
@@ -212,7 +207,7 @@ class TorchLogs:
 
     def _close(self, log: Log, *keys: tuple[int | None, int]) -> None:
         for key in keys:
-            _add(log, self._open.pop(key))
+            self._open.pop(key).close(log)
 
     def _alone(self, log: Log, line: Line) -> Prefix | None:
         """Read a prefix of another style, which stands once a message."""
@@ -226,30 +221,45 @@ class TorchLogs:
                 return prefix
         return None
 
+    def _formatted(self, log: Log, line: Line) -> bool:
+        """Tell whether a line had the user's format before its time was taken off as a launcher's."""
+        if self._format is None or log.unwrapped is None:
+            return False
+        data, at = log.source.data, log.unwrapped.map.begin(line.start)
+        start = data.rfind(b"\n", max(0, at - _LONGEST_HEAD), at) + 1
+        raw = bytes(data[start : start + _LONGEST_HEAD]).decode("utf-8", "replace")
+        return self._format.prefix(raw) is not None
+
     def _until_other(self, log: Log, line: Line, prefix: Prefix) -> None:
         """Add a message of which only the first line has a prefix: up to the next one, or to another event."""
         raw = bytes(log.data[line.start : line.end]).decode("utf-8", "replace")
         own = raw if raw.startswith(prefix.text) else line.text
-        one = _Open(prefix)
+        one = OpenMessage(prefix)
         now, text = line, own.removesuffix("\n").removesuffix("\r")[len(prefix.text) :]
+        if prefix.style in _BLANK_BEHIND:
+            text = text.removeprefix(" ")
         alone = prefix.style == "cpp" or not prefix.module.startswith("torch")
         while True:
-            one.texts.append(text.encode())
-            one.starts.append(now.start)
-            one.ends.append(now.end)
-            one.numbers.append(self._numbers.of(now.start))
+            one.add(text.encode(), now.start, now.end, self._numbers.of(now.start))
             end = now.end
             if alone or end >= log.size or log.claims.skip(end) != end or len(one.texts) >= _LONGEST:
                 break
             now = log.line(end)
             text = now.text
-            if now.rank != line.rank or begins_other(text) or self._alone(log, now) is not None:
+            # Since torch 2.1 every line of a message has the prefix in brackets.
+            again = _again(log, now, prefix) if prefix.style == "bracket" else None
+            if again is not None:
+                text = again.removeprefix(" ")
+                continue
+            if now.rank != line.rank or self._alone(log, now) is not None or self._formatted(log, now):
+                break
+            if begins_other(text) and not _INSIDE[prefix.artifact == "graph_breaks"].match(text):
                 break
         if prefix.style != "cpp":
             log.claims.add(line.start, end, "torch_logs")
         self._close(log, *self._open)
         self._frontier = end
-        _add(log, one)
+        one.close(log)
 
     def _glued(self, log: Log, line: Line) -> bool:
         """Claim a message of one line that stands behind other output."""
@@ -264,37 +274,22 @@ class TorchLogs:
         return True
 
 
-def _add(log: Log, one: _Open) -> None:
-    """Add what was read as one message, or as several where their beginnings tell them apart."""
-    raw = b"\n".join(t[:-1] if t[-1:] == b"\n" else t for t in one.texts)
-    rows = [r.removesuffix("\r") for r in raw.decode("utf-8", "replace").split("\n")]
-    if one.prefix.style in {"default", "bracket", "cpp"}:
-        rows = [r.removeprefix(" ") for r in rows]
-    p, numbers = one.prefix, one.numbers
-    starts = message_starts(rows)
-    for first, last in zip(starts, [*starts[1:], len(rows)], strict=True):
-        own = numbers[first:last]
-        message = LogLine(
-            level=p.level,
-            time=p.time,
-            process=p.process,
-            module=p.module,
-            module_line=p.module_line,
-            compile_id=p.compile_id,
-            artifact=p.artifact,
-            rank=p.rank,
-            text="\n".join(rows[first:last]),
-            lines=range(own[0], own[0] + len(own)) if own[-1] - own[0] + 1 == len(own) else tuple(own),
-            span=log.span(one.starts[first], one.ends[last - 1]),
-            style=p.style,
-        )
-        log.messages.append(message)
-
-
 def _other_prefix(data: bytes | mmap.mmap, at: int, prefix: bytes) -> bool:
     """Tell whether a line that begins with a prefix has a longer one."""
     found = _DEFAULT.match(data, at)
     return found is None or found[0] != prefix
+
+
+def _again(log: Log, line: Line, prefix: Prefix) -> str | None:
+    """Return what stands behind the same prefix on a line, None where it does not stand."""
+    raw = (
+        bytes(log.data[line.start : line.end])
+        .decode("utf-8", "replace")
+        .removesuffix("\n")
+        .removesuffix("\r")
+    )
+    whole = raw if raw.startswith(prefix.text) else line.text
+    return whole[len(prefix.text) :] if whole.startswith(prefix.text) else None
 
 
 def _rank_of(row: bytes) -> int | None:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.aoti_text import read_aoti
+from aoti_logs.parse.elastic import NAME as WORKERS
+from aoti_logs.parse.elastic import read_workers
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.message import Further, call_of, cuda_error, read_message
 from aoti_logs.parse.pruned_choice import follows_choice
@@ -245,6 +247,10 @@ def raised(
         inner.add(told)
         message.lines += told.lines
         message.texts += [row.text for row in told.lines]
+    workers = read_workers(log, message.lines[-1]) if (kind or "").endswith(WORKERS) else None
+    if workers is not None:
+        message.lines += workers[1]
+        message.texts += [row.text for row in workers[1]]
     call, file, number = call_of(said)
     every = [*lines, *message.lines]
     span = log.span(every[0].start, every[-1].end)
@@ -263,8 +269,8 @@ def raised(
         cuda_error=cuda_error(message.text),
         rank=line.rank,
         python_frames=frames,
+        detail=workers[0] if workers is not None else read_aoti(message.text),
         depth=depth,
-        detail=read_aoti(message.text),
     )
     stacks = [*inner.stacks, *([message.stack] if message.stack is not None else []), *message.outer]
     return Block([*inner.errors, error], every, stacks, [*inner.unread, *message.unread])

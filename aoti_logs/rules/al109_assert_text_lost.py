@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
+from aoti_logs.parse.dsa import dsa_failures
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def lost_assertion(
     errors: Sequence[ErrorText], events: LogEvents, source: Source, evidence: Evidence
 ) -> Finding | None:
     """Return the finding when errors speak of a device assert whose text was not printed."""
-    told = next((e for e in errors if _TEXT in e.message), None)
+    told = next((e for e in errors if _TEXT in e.message and not dsa_failures(e.text)), None)
     rank = errors[0].rank
     if told is None or any(a.rank == rank or None in {a.rank, rank} for a in events.assertions):
         return None

@@ -45,7 +45,11 @@ _NAME = Missing(
     "the name of this input: tensors are counted, not arguments",
     "the wrapper from the package (`unzip -p model.pt2 '*.wrapper.cpp'`) and the exported program (`print(ep)`)",
 )
-_GATE = "AOTI_RUNTIME_CHECK_INPUTS was on, or (until torch 2.6) the model was compiled with AOT_INDUCTOR_DEBUG_COMPILE=1"
+_GATE = "AOTI_RUNTIME_CHECK_INPUTS was on"
+_BUILT_IN = "the model was compiled with AOT_INDUCTOR_DEBUG_COMPILE=1, which builds the check in (torch 2.6 and older)"
+_EITHER = (
+    "AOTI_RUNTIME_CHECK_INPUTS was on, or (until torch 2.6) AOT_INDUCTOR_DEBUG_COMPILE=1 built the check in"
+)
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -75,7 +79,7 @@ def _told(case: ErrorCase, told: InputMismatch) -> ErrorTold:
         "AL201",
         KIND,
         _title(told, found),
-        because=(_GATE,),
+        because=(why_checked(found),),
         links=(*input_links(found), *story_links(story)),
         facts=facts,
         fixes=_fixes(told, found),
@@ -94,6 +98,17 @@ def name_facts(found: tuple[FailedInput, ...]) -> dict[str, Any]:
     if len(rows) == 1:
         return {k: v for k, v in rows[0].items() if v is not None}
     return {"candidates": rows} if rows else {}
+
+
+def built_in(found: tuple[FailedInput, ...]) -> bool | None:
+    """Tell whether the check is part of the code, whatever the environment says; None where nothing tells."""
+    gates = {f.check.gated for f in found}
+    return not next(iter(gates)) if len(gates) == 1 else None
+
+
+def why_checked(found: tuple[FailedInput, ...]) -> str:
+    """Say why the input was checked at all: by default it is not."""
+    return {None: _EITHER, True: _BUILT_IN, False: _GATE}[built_in(found)]
 
 
 def input_links(found: tuple[FailedInput, ...]) -> tuple[Link, ...]:
@@ -171,7 +186,7 @@ def _layout(case: ErrorCase, told: LayoutMismatch) -> ErrorTold:
         "AL201",
         KIND,
         title,
-        because=(_GATE,),
+        because=(why_checked(found),),
         links=(*input_links(found), *story_links(story)),
         facts=facts,
         fixes=("give the tensor that the model was compiled for",),

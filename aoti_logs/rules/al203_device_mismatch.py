@@ -48,7 +48,8 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         return None  # a program of its own asks for a device
     if told.problem == "invalid" and not (case.error.form is ErrorForm.AOTI_ERROR or story.from_model):
         return None
-    if told.problem in {"operands", "out_tensor", "host_memory"} and not story.from_model:
+    inside = story.from_model or (told.problem == "host_memory" and loads_package(case.error))
+    if told.problem in {"operands", "out_tensor", "host_memory"} and not inside:
         return None
     package = told.device if told.problem in {"not_built", "no_runner", "out_tensor"} else None
     loading = told.problem not in {"operands", "out_tensor"}

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase, ErrorTold
 
 _SPECIAL = 2
+_FIX = (
+    "run without AOTI_RUNTIME_CHECK_INPUTS, or compile with aot_inductor.check_lowerbound=False (torch 2.11+)"
+)
+_FIX_BUILT_IN = "compile without AOT_INDUCTOR_DEBUG_COMPILE"
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -72,23 +76,25 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         title=title,
         confidence=confidence,
         because=(*because, *base.because),
-        fixes=("run without AOTI_RUNTIME_CHECK_INPUTS, or compile with aot_inductor.check_lowerbound=False",),
+        fixes=(_FIX_BUILT_IN if al201.built_in(found) else _FIX,),
         decide=()
         if allowed
         else ("print the exported program: `Range constraints` shows the declared range",),
-        experiments=(
-            Experiment(
-                case.command,
-                (("AOTI_RUNTIME_CHECK_INPUTS", "0"),),
-                "run",
-                "the model then runs with this size; compare the result with eager",
-                "read once by each loaded model; unset, or a text that begins with 0, is off",
-                "no other input is checked then either",
-            ),
-        ),
+        experiments=() if al201.built_in(found) else (_without(case.command),),
         doubt="the wrapper at hand has this check; that it is the model that ran is not quoted"
         if allowed
         else None,
+    )
+
+
+def _without(command: str) -> Experiment:
+    return Experiment(
+        command,
+        (("AOTI_RUNTIME_CHECK_INPUTS", "0"),),
+        "run",
+        "the model then runs with this size; compare the result with eager",
+        "read once by each loaded model; unset, or a text that begins with 0, is off",
+        "no other input is checked then either",
     )
 
 

@@ -112,9 +112,10 @@ def _cause(told: PackageError) -> _Cause:
     if told.problem == "no_model":
         return _no_model(told)
     if told.problem == "no_code":
-        listed = f"; it lists {len(told.files)} files" if told.files else ""
+        names = ", ".join(f"'{name}'" for name in told.available_models or ())
         return _Cause(
-            f"the archive has no code for the model that was asked for{listed}",
+            "the archive has no code for the model that was asked for"
+            + (f"; it has {names}" if names else ""),
             ("the loader of torch 2.6 looks below data/aotinductor/NAME, NAME being the model's name",),
             ("load it by the name that it was packaged with",),
         )

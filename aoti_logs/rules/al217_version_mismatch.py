@@ -82,7 +82,7 @@ def _facts(told: VersionMismatch) -> dict[str, Any]:
 
 def _title(told: VersionMismatch) -> str:
     names = " or ".join(f"`{n}`" for n in told.attributes)
-    return f"torch and triton are likely incompatible versions: `{told.object}` has no {names}"
+    return f"`{told.object}` has no {names}, which torch asks it for: likely incompatible versions of torch and triton"
 
 
 RULE = Rule("AL217", "torch-and-triton-do-not-fit", __doc__ or "")

@@ -108,7 +108,8 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     suspect, sureness = _suspect(run)
     if suspect is not None:
         facts["suspect_kernel"] = suspect
-        title += f", perhaps in `{suspect}`" if sureness is Confidence.POSSIBLE else f", in `{suspect}`"
+        possible = sureness is Confidence.POSSIBLE
+        title += f"; `{suspect}` may have made it" if possible else f", in `{suspect}`"
     else:
         title += "; which kernel made it is not known"
     return ErrorTold(
@@ -219,7 +220,7 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     elif blocking.on:
         found.append(f"launches were waited for: {blocking.how}")
     else:
-        found.append(f"launches were not waited for: {blocking.how}")
+        found.append(f"launches were not waited for as far as the log shows: {blocking.how}")
     if run.printed is not None and run.printed.started is not None:
         found.append(f"`{run.printed.started}` is the last launch that was announced and not finished")
     if error.form is ErrorForm.LOGGED:
@@ -238,13 +239,13 @@ def _links(run: _Run) -> list[Link]:
     if run.call is not None:
         call = run.call
         step = "launch" if run.waited and not call.loading else "reported by"
-        detail = ("it was being loaded, not run",) if call.loading else ()
-        detail += ("it was being autotuned",) if call.autotuning else ()
+        said = (("it was being loaded, not run", call.loading), ("it was being autotuned", call.autotuning))
+        detail = tuple(text for text, true in said if true)
         text = f"{call.kernel}({', '.join(call.args)})"
         found.append(Link(step, text, call.span.place, details=detail))
     if run.printed is not None and run.printed.started is not None:
-        detail = (f"finished before it: {run.printed.finished}",) if run.printed.finished else ()
-        found.append(Link("last started", run.printed.started, run.printed.span.place, details=detail))
+        before = (f"finished before it: {run.printed.finished}",) if run.printed.finished else ()
+        found.append(Link("last started", run.printed.started, run.printed.span.place, details=before))
     if run.exception is not None and isinstance(run.exception.detail, DeviceException):
         seen = run.exception.detail
         where = f" at {seen.file}:{seen.line}" if seen.file else ""

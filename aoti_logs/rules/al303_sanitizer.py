@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Experiment, Link
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.device_fault import device_fault
 from aoti_logs.parse.sanitizer import SanitizerReport
 from aoti_logs.rules.error_case import ErrorTold
@@ -39,8 +39,9 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.parse.events import ErrorText, LogEvents, Note
     from aoti_logs.rules.error_case import ErrorCase
+    from aoti_logs.rules.log_notes import LogCase
 
 _FAR = 1 << 30  # bytes before an allocation from which an overflow is likelier than a small mistake
 _NULL = 1 << 12
@@ -50,6 +51,32 @@ _WHAT = {
     "api": "a call of the CUDA API failed",
 }
 _TOOL = "compute_sanitizer"
+_MOST = 10
+_MACHINERY = frozenset(
+    [
+        "<string>",
+        "driver.py",
+        "jit.py",
+        "autotuner.py",
+        "triton_heuristics.py",
+        "benchmarking.py",
+        "utils.py",
+        "output_code.py",
+        "runtime_wrappers.py",
+        "aot_autograd.py",
+        "eval_frame.py",
+        "module.py",
+        "functional.py",
+        "codecache.py",
+        "compile_fx.py",
+        "cudagraph_trees.py",
+        "_package.py",
+        "convert_frame.py",
+        "graph.py",
+        "function.py",
+    ]
+)
+"""Files of torch and triton between a program and its kernel: the tool prints names without folders."""
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -68,7 +95,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     return ErrorTold(
         "AL303",
         _kind(report, case.group),
-        _title(report),
+        f"{_title(report)}; it may be a false alarm" if doubtful else _title(report),
         Confidence.POSSIBLE if doubtful else Confidence.PROVEN,
         because=tuple(_because(report)),
         links=tuple(_links(case, report)),
@@ -80,6 +107,32 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         if doubtful
         else None,
     )
+
+
+def log_notes(case: LogCase) -> Iterator[Finding]:
+    """Yield what the tool says of itself: that it could not check the program, that it left a kernel out."""
+    told: dict[str, Note] = {}
+    for note in case.events.notes:
+        facts = dict(note.facts)
+        if note.kind == "sanitizer" and "tool" not in facts:
+            told.setdefault(facts["text"], note)
+    for text, note in list(told.items())[:_MOST]:
+        title = f"compute-sanitizer says of itself: {text}"
+        yield Finding(
+            rule="AL303",
+            kind=_TOOL,
+            role="note",
+            severity="note",
+            confidence=Confidence.PROVEN,
+            title=title,
+            facts={"text": text},
+            log=case.source.name,
+            rank=case.source.rank,
+            chain=(Link("sanitizer", text, note.span.place),),
+            verdicts=(
+                Verdict("AL303", title, Confidence.PROVEN, ("what it did not check, it cannot report",)),
+            ),
+        )
 
 
 def _kind(report: SanitizerReport, group: Sequence[ErrorText]) -> str:
@@ -209,7 +262,7 @@ def _links(case: ErrorCase, report: SanitizerReport) -> Iterator[Link]:
     for race in report.races:
         yield Link("other access", f"{race.symbol} in {race.file}:{race.line}", place)
     for frame in report.host_frames:
-        if frame.file:
+        if frame.file and frame.file not in _MACHINERY:
             yield Link("python", f"{frame.file}:{frame.line} in {frame.symbol}", place)
     if report.file and report.line:
         for code, _ in case.evidence.base.named(report.file)[:1]:

@@ -110,7 +110,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     return ErrorTold(
         "AL321",
         known.kind,
-        f"{known.title}: {case.error.message[:200]}",
+        known.title,
         Confidence.UNKNOWN if known.peer else Confidence.PROVEN,
         because=(known.why,),
         facts={"peer_ended": known.peer},

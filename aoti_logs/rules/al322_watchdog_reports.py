@@ -25,8 +25,8 @@ from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.collective import watchdog_end
 from aoti_logs.parse.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.index_facts import stack_facts
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.stack_facts import stack_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,10 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
         known = told.get(end.group.rank)
         if known is None or (error.form is ErrorForm.TERMINATE and known[0].form is not ErrorForm.TERMINATE):
             told[end.group.rank] = (error, end, fault)
+    under = {(k.place.source, k.place.line) for f in case.told for k in f.consequences if k.place is not None}
     for rank, (error, end, fault) in sorted(told.items()):
+        if (error.span.source.name, error.span.line) in under:
+            continue  # it stands under its cause already
         yield _finding(case, rank, error, end, fault)
 
 

@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.episode import Episodes
-from aoti_logs.explain import Confidence, Finding, Link, Verdict
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.dtype import LARGEST, torch_dtype
 from aoti_logs.parse.printer_launches import bare_name, printed_launches
 from aoti_logs.rules.dump_facts import dump_facts
@@ -119,6 +119,17 @@ def _finding(
         chain=tuple(_links(nan, site)),
         verdicts=(Verdict("AL401", title, confidence, because),),
         notes=tuple(_notes(nan, site)),
+        experiments=() if nan.origin is Origin.GIVEN or record.values is not None else (_save(),),
+    )
+
+
+def _save() -> Experiment:
+    return Experiment(
+        "the same compile as before, then the same run",
+        (("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", "1"),),
+        "compile",
+        "saves every argument before and after each launch as a .pt file: which elements are NaN, and what they were made from",
+        "torch/_inductor/codegen/debug_utils.py writes the saving calls into the generated code; a package that exists does not change",
     )
 
 
@@ -153,13 +164,15 @@ def _because(nan: FirstNan, facts: dict[str, Any]) -> Iterator[str]:
             yield f"`{nan.tensor}` held no NaN before the launch"
     odd = [d for d in nan.others if d.has_nan is not False or d.has_inf is not False]
     if nan.others and not odd:
-        yield f"all {len(nan.others)} other tensors printed before the launch were finite"
+        one = len(nan.others) == 1
+        others = "the other tensor" if one else f"all {len(nan.others)} other tensors"
+        yield f"{others} printed before the launch {'was' if one else 'were'} finite"
     for dump in odd[:_SHOWN]:
         state = _state(dump)
         if state:
             yield f"`{bare_name(dump.argument)}` {state}"
     if facts.get("inputs_finite"):
-        yield "every input of the model was printed, and all were finite"
+        yield "the inputs of the model that were printed were all finite"
 
 
 def _state(dump: Dump) -> str | None:

@@ -99,7 +99,11 @@ _COVERS = {
 
 def _title(check: NanCheck, site: CheckSite | None, where: str) -> str:
     if where == "return value":
-        return f"a value that the compiled code returns holds {check.words}"
+        named = list(candidates(site))
+        only = f", `{named[0]}`," if len(named) == 1 else ""
+        return f"{'the' if only else 'a'} value that the compiled code returns{only} holds {check.words}"
+    if where == "input" and site is None:
+        return f"`{check.name}`, which is an input of the model by its name, holds {check.words}"
     if where == "input":
         user = site.view.named(check.name).name if site is not None else None
         shown = f"`{user}` (`{check.name}`)" if user else f"`{check.name}`"
@@ -113,11 +117,15 @@ def _title(check: NanCheck, site: CheckSite | None, where: str) -> str:
 def _because(check: NanCheck, site: CheckSite | None, where: str) -> list[str]:
     found = []
     if where == "return value":
-        shown = ", ".join(list(candidates(site))[:_SHOWN])
-        found.append(
-            "`var` runs over all returned values, so this line does not say which one it was"
-            + (f": one of {shown}" if shown else "")
-        )
+        named = list(candidates(site))
+        if len(named) == 1:
+            found.append(f"`var` runs over all returned values, of which there is one, `{named[0]}`")
+        else:
+            shown = f": one of {', '.join(named[:_SHOWN])}" if named else ""
+            more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+            found.append(
+                f"`var` runs over all returned values, so this line does not say which one it was{shown}{more}"
+            )
     if site is not None and site.passed:
         checks = "1 check" if site.passed == 1 else f"{site.passed} checks"
         found.append(f"{checks} above it in the same function did not fail")

@@ -31,6 +31,7 @@ is raised while a tensor is printed is one of an earlier kernel, and not the pri
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
@@ -62,16 +63,17 @@ _MODES = {
 def tell_error(case: ErrorCase) -> ErrorTold | None:
     """Return what is said about an error of the printer itself, or None."""
     error = case.error
-    told = [dict(n.facts) for n in case.events.notes if n.kind == "save_directory"]
+    told = [n for n in case.events.notes if n.kind == "save_directory" and n.span.start < error.span.start]
     if error.message == "Failed to create directory" and told:
-        folder = told[-1]["folder"]
+        folder = dict(told[-1].facts)["folder"]
         return ErrorTold(
             "AL403",
             kind_of(error),
             f"the value printer could not make the folder {folder} for the tensors that it saves",
             because=("the run says that it makes this folder, and then that it failed",),
+            links=(Link("announced", told[-1].span.text.strip(), told[-1].span.place),),
             facts={"folder": folder},
-            fixes=(f"mkdir -p {folder}",),
+            fixes=(f"mkdir -p {shlex.quote(folder)}",),
         )
     if error.cuda_error is not None or not _raised_by_printer(error):
         return None

@@ -40,7 +40,9 @@ _KINDS = 3
 
 
 def log_notes(case: LogCase) -> Iterator[Finding]:
-    """Yield one note for the guards that each rank's messages hold."""
+    """Yield one note for the guards that each rank's messages hold, where nothing failed."""
+    if any(f.role == "cause" for f in case.told):
+        return
     by_rank: dict[int | None, list[LoggedGuards]] = {}
     for guards in guards_in(case.events.messages):
         rank = guards.message.rank if guards.message.rank is not None else case.source.rank

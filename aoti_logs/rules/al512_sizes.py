@@ -61,7 +61,8 @@ class _Told:
 
 
 def log_notes(case: LogCase) -> Iterator[Finding]:
-    """Yield one note for what each rank's messages say."""
+    """Yield one note for what each rank's messages say; beside a failure only what torch itself warns of."""
+    failed = any(f.role == "cause" for f in case.told)
     told: dict[int | None, _Told] = {}
 
     def of(rank: int | None) -> _Told:
@@ -77,12 +78,14 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
     for replacement in replacements_in(messages):
         of(replacement.message.rank).replaced.append(replacement)
     for rank, found in told.items():
-        if found.symbols or found.replaced or found.of("guard_added") or found.of("ignored_guard"):
+        told_of = found.symbols or found.replaced or found.of("guard_added")
+        if found.of("ignored_guard") or (told_of and not failed):
             yield _finding(found, rank, case.source)
 
 
 def _finding(told: _Told, rank: int | None, source: Source) -> Finding:
-    guards, ignored, constants = told.of("guard_added"), told.of("ignored_guard"), told.specialized
+    guards = [(line, said) for line, said in told.decided if said.is_checked]
+    ignored, constants = told.of("ignored_guard"), told.specialized
     parts = [several(len(told.symbols), "symbol"), several(len(guards), "guard")]
     title = f"tracing made {parts[0]} for sizes and added {parts[1]} on them"
     if constants:
@@ -109,6 +112,7 @@ def _finding(told: _Told, rank: int | None, source: Source) -> Finding:
         facts={
             "n_symbols": len(told.symbols),
             "n_guards_added": len(guards),
+            "n_guards_suppressed": len(told.of("guard_added")) - len(guards),
             "n_assumed": len(told.of("assumed")),
             "symbols": [_symbol(s) for s in told.symbols[:_KEPT]],
             "guards": [

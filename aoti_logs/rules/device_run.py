@@ -157,7 +157,7 @@ def last_printed(events: LogEvents, before: int) -> Printed | None:
     for dump in events.dumps:
         if dump.span.start >= before or not dump.kernel:
             continue
-        values = values or dump.form == "cpp"
+        values = values or dump.format.startswith("cpp_v")
         if dump.phase == "before_launch":
             started, last = dump.kernel, dump.span
         elif dump.phase == "after_launch":

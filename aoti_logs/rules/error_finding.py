@@ -8,9 +8,9 @@ from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
-from aoti_logs.rules.index_facts import stack_facts
 from aoti_logs.rules.plain_kind import kind_of
 from aoti_logs.rules.relation import Relation, is_secondary, relation
+from aoti_logs.rules.stack_facts import stack_facts
 from aoti_logs.rules.user_frames import frame_link, user_frame
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         facts={**error_facts(error, case.events), **told.facts},
         rank=error.rank if error.rank is not None else case.source.rank,
         log=case.source.name,
-        chain=(*_quoted(error), *told.links),
+        chain=tuple(dict.fromkeys((*_quoted(error), *told.links))),
         missing=told.missing,
         experiments=told.experiments,
         verdicts=(verdict,),

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.model import ArgumentKind
+from aoti_logs.rules.stack_facts import stack_facts
 from aoti_logs.rules.wording import extremes, main_index
 
 if TYPE_CHECKING:
     from aoti_logs.code.case import IndexCase
     from aoti_logs.code.case_parts import BoundTerm
     from aoti_logs.code.view import Tensor
-    from aoti_logs.parse.events import LogEvents, Stack
-
-_SYSTEM = ("c10::", "at::", "torch::", "std::", "aoti_torch", "__", "_start", "pybind11::", "<unknown")
+    from aoti_logs.parse.events import LogEvents
 
 
 def facts_of(case: IndexCase, events: LogEvents) -> dict[str, Any]:
@@ -237,44 +236,3 @@ def _dump_facts(case: IndexCase, events: LogEvents) -> dict[str, Any]:
         if shape is not None:
             facts["indexed_size"] = list(shape)
     return facts
-
-
-def stack_facts(stacks: tuple[Stack, ...]) -> dict[str, Any]:
-    """Return counts and the frames that matter of the C++ stacks of a log."""
-    cpp = [s for s in stacks if s.format != "gdb"]
-    gdb = [s for s in stacks if s.format == "gdb"]
-    facts: dict[str, Any] = {}
-    if cpp:
-        frames = cpp[0].frames
-        model = next((f for f in frames if _is_model(f.symbol, f.library, f.file)), None)
-        facts = {
-            "n_traces": len(cpp),
-            "n_frames": len(frames),
-            "frame_numbers": [f.number for f in frames],
-            "first_frame_symbol": frames[0].symbol.partition("(")[0] if frames and frames[0].symbol else None,
-            "frames_without_symbol": [f.number for f in frames if f.symbol is None],
-        }
-        if model is not None and model.symbol:
-            name = model.symbol.partition("(")[0]
-            facts["first_model_frame"] = name
-            facts["model_frame"] = {
-                "number": model.number,
-                "symbol": name,
-                "file": model.file,
-                "line": model.line,
-            }
-    if gdb:
-        facts["n_gdb_frames"] = len(gdb[0].frames)
-    return facts
-
-
-def _is_model(symbol: str | None, library: str | None, file: str | None) -> bool:
-    """Tell the model's own frames from the runtime's, by library, file and name."""
-    if symbol is None or symbol.startswith(_SYSTEM):
-        return False
-    if symbol.startswith(("cpp_fused", "triton_")):
-        return True
-    return any(
-        p is not None and ("/aotinductor/" in p or p.endswith((".kernel.cpp", ".wrapper.cpp")))
-        for p in (library, file)
-    )

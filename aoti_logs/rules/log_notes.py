@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 NAMES: tuple[str, ...] = (
+    "al303_sanitizer",
     "al322_watchdog_reports",
     "al401_nan_in_dump",
     "al403_value_printer",
     "al218_deprecation",
     "al219_device_information",
+    "al220_runtime_warnings",
     "al503_graph_break",
     "al513_data_origin",
     "al504_specialization",
@@ -27,6 +29,10 @@ NAMES: tuple[str, ...] = (
     "al501_recompile",
     "al512_sizes",
     "al511_guards",
+    "al311_faulthandler",
+    "al313_memory_report",
+    "al316_stack_alone",
+    "al307_kernel_log",
     "al613_triton_dump",
     "al614_triton_resources",
 )

@@ -45,6 +45,7 @@ NAMES = (
     "assertions",
     "errors",
     "stacks",
+    "worker_failures",
     "frames",
     "dumps",
     "saved_tensors",

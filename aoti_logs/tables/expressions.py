@@ -62,7 +62,10 @@ class Expressions(dy.Schema):
     symbols = dy.List(dy.String(), nullable=False, description="Shape symbols in it, in order of appearance.")
     unhinted = dy.String(nullable=True, description="The same before example sizes were put in.")
     result = dy.String(nullable=True, description="What real data gave for it, or what it was taken for.")
-    prefix = dy.String(nullable=True, description="`eval` or `runtime_assert`, where recorded.")
+    prefix = dy.String(
+        nullable=True,
+        description="`eval` or `runtime_assert`, where recorded; ` [guard suppressed]` behind it: checked nowhere.",
+    )
     method = dy.String(nullable=True, description="Operation that made it, `floordiv`.")
     arguments = dy.List(dy.String(), nullable=True, description="What that was given.")
     node_id = dy.Int64(

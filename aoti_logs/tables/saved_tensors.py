@@ -22,7 +22,7 @@ class SavedTensors(dy.Schema):
     `aoti_logs.saved_tensor(path)` reads the file. A later launch of the same kernel overwrites it.
     """
 
-    file = dy.String(nullable=False, description="File or archive member, as `sources.name`.")
+    file = dy.String(nullable=False, description="File, as below what was loaded, or archive member.")
     phase = dy.String(nullable=False, description="`before_launch` or `after_launch`.")
     kernel = dy.String(nullable=False, description="Kernel or call, from the file's name.")
     argument = dy.String(nullable=False, description="Argument, from the file's name.")
@@ -30,7 +30,6 @@ class SavedTensors(dy.Schema):
     device = dy.String(
         nullable=True, description="Device that it was on; null where the Python wrapper saved it."
     )
-    bytes = dy.Int64(nullable=True, description="Size of the file.")
     log = dy.String(nullable=True, description="Log with the line that tells of it; null where none does.")
     line = dy.Int64(nullable=True, description="That line, the last of several.")
     launch = dy.Int64(nullable=True, description="Launch of the kernel whose tensor it holds, from 1.")
@@ -50,18 +49,17 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
                 kernels.add(dump.kernel)
             if dump.format == "save" and dump.value is not None:
                 told.setdefault(_last(dump.value), []).append((source.name, dump))
-    for source in run.files:
-        name = saved_name(source.name.rpartition("!")[2], kernels)
+    for file in run.skipped:
+        name = saved_name(file.rpartition("!")[2], kernels)
         if name is None:
             continue
-        lines = told.get(_last(source.name), [])
+        lines = told.get(_last(file), [])
         where: tuple[str | None, int | None, int | None] = (None, None, None)
         if lines:
             log, dump = lines[-1]
             where = (log, dump.span.line, dump.launch)
         yield (
-            source.name, name.phase, name.kernel, name.argument, bare_name(name.argument), name.device,
-            run.size_of(source), *where, len(lines),
+            file, name.phase, name.kernel, name.argument, bare_name(name.argument), name.device, *where, len(lines),
         )  # fmt: skip
 
 

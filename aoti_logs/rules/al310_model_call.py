@@ -1,0 +1,152 @@
+"""The process died inside the call of a compiled model, and nothing says why.
+
+## What it says
+faulthandler shows that the dying thread's innermost Python frame is the one that calls a compiled model: AOTInductor's
+loaded package, or code that `torch.compile` wrote. Below it is native code that Python cannot show. The finding names
+the call, quotes the signal, and lists what is known to end that way; it picks none.
+
+## Why it matters
+AOTInductor does not check inputs unless it is asked to. A tensor on another device, a meta tensor, another dtype or a
+shorter tensor is read as raw memory, and so is a weight that was never loaded: some of these give a wrong result, some
+a SIGSEGV without a word. The frames say where the process was, not why.
+
+## Example
+`Fatal Python error: Segmentation fault`, then `File ".../torch/export/pt2_archive/_package.py", line 743 in __call__`.
+
+## Evidence it needs
+The dump of faulthandler (`PYTHONFAULTHANDLER=1`). The package or its generated code tells the device that it was compiled
+for, and whether its weights are in the library; with that the candidates are fewer.
+
+## What to do
+Compare device, dtype and shape of every input with the example that the model was exported with. Where the weights are not in
+the library (`package_constants_in_so=False`), load them before the first run (`load_constants`). Run once with
+`AOTI_RUNTIME_CHECK_INPUTS=1`, and once under gdb for the native frames.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from aoti_logs.explain import Confidence, Link, Missing
+from aoti_logs.rules.death_facts import (
+    check_inputs,
+    current_thread,
+    death_of,
+    place_of,
+    signal_facts,
+    thread_facts,
+    with_gdb,
+)
+from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from aoti_logs.code.evidence import Evidence
+    from aoti_logs.parse.events import PythonFrame
+    from aoti_logs.rules.error_case import ErrorCase
+
+_SIGNALS = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"}
+_PACKAGE = re.compile(
+    r"(?:^|/)torch/(?:export/pt2_archive/_package\.py|_inductor/package/package\.py|_export/__init__\.py|"
+    r"_inductor/__init__\.py|export/pt2_archive/\w+\.py)$"
+)
+_PACKAGE_CALLS = {"__call__", "optimized", "run", "boxed_run"}
+_COMPILED = re.compile(r"(?:^|/)(?:\w\w/)?c[a-z2-7]{50,51}\.py$")
+_DEVICE_KEY = re.compile(rb'"AOTI_DEVICE_KEY":\s*"(\w{1,20})"')
+
+
+def tell_error(case: ErrorCase) -> ErrorTold | None:
+    """Say in which call the process died, and what is known to end so."""
+    death = death_of(case.error)
+    thread = None if death is None else current_thread(death)
+    if death is None or thread is None or not thread.frames or death.signal not in _SIGNALS:
+        return None
+    top = thread.frames[0]
+    kind = _called(top)
+    if kind is None:
+        return None
+    device = _device(case)
+    weights = _outside(case.evidence)
+    facts: dict[str, Any] = {
+        **signal_facts(death, case.group),
+        **thread_facts(death),
+        "python_frame": place_of(top),
+        "package_device": device[0] if device else None,
+    }
+    links = [found[1] for found in (device, weights) if found is not None]
+    return ErrorTold(
+        "AL310",
+        "segfault" if death.signal in {"SIGSEGV", "SIGBUS"} else "faulthandler",
+        f"{death.signal} inside the call of {kind}; no text says why",
+        Confidence.UNKNOWN,
+        because=_because(
+            device[0] if device else None, outside=weights is not None, aoti=kind.startswith("an")
+        ),
+        links=tuple(links),
+        facts=facts,
+        decide=("run once with AOTI_RUNTIME_CHECK_INPUTS=1, and once under gdb for the native frames",),
+        missing=(Missing("the native frames below the call", "gdb, or a core dump"),),
+        experiments=(check_inputs(case.command), with_gdb(case.command, case.error, case.group)),
+        doubt="the frames say where the process was, not why",
+    )
+
+
+def _called(frame: PythonFrame) -> str | None:
+    """Return which kind of compiled model a frame calls, or None."""
+    file = frame.file.replace("\\", "/")
+    if _PACKAGE.search(file) and frame.function in _PACKAGE_CALLS:
+        return "an AOTInductor model"
+    if _COMPILED.search(file) and frame.function in {"call", "__call__", "run"}:
+        return "code compiled by torch.compile"
+    return None
+
+
+def _because(device: str | None, *, outside: bool, aoti: bool) -> tuple[str, ...]:
+    said = [
+        "possible: an input of another dtype, a shorter or strided one, or a meta tensor, read as raw memory"
+    ]
+    if aoti:
+        where = f" than the package's ({device})" if device else " than the package's"
+        said.insert(0, f"possible: an input on another device{where}; nothing checks that unless asked to")
+    if outside:
+        said.insert(
+            0,
+            "possible: weights that were never loaded; the package keeps them outside of the library (weights_config.json)",
+        )
+    elif aoti:
+        said.append("possible: weights that are not in the library and were never loaded (load_constants)")
+    return tuple(said)
+
+
+def _device(case: ErrorCase) -> tuple[str, Link] | None:
+    """Return the device that the model was compiled for, where one and only one is at hand."""
+    found: dict[str, Link] = {}
+    for source in case.evidence.sources:
+        if source.name.endswith(("wrapper_metadata.json", "_metadata.json")) and len(source.data) < 1 << 20:
+            key = _DEVICE_KEY.search(bytes(source.data))
+            if key is not None:
+                device = key[1].decode()
+                found.setdefault(device, Link("package", f'"AOTI_DEVICE_KEY": "{device}"', source.place(1)))
+    if not found:
+        for code in case.evidence.base.wrappers:
+            wrapper = code.wrapper
+            if wrapper is not None and len(wrapper.devices) == 1:
+                device = wrapper.devices[0]
+                found.setdefault(
+                    device, Link("package", f"the wrapper is compiled for {device}", wrapper.source.place(1))
+                )
+    return next(iter(found.items())) if len(found) == 1 else None
+
+
+def _outside(evidence: Evidence) -> tuple[str, Link] | None:
+    """Return where a package says that its weights are not in the library."""
+    for source in evidence.sources:
+        if source.name.endswith("weights_config.json"):
+            return "outside", Link(
+                "weights", "weights of the package stand outside of its library", source.place(1)
+            )
+    return None
+
+
+RULE = Rule("AL310", "model-call-died", __doc__ or "")

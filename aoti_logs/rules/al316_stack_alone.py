@@ -1,0 +1,111 @@
+"""A native stack stands in the log without the error that it belongs to.
+
+## What it says
+Where the thread was: the frames that mean something, the model's own among them, the signature, and the part of the stack
+that they are in. No error is named, because none is printed.
+
+## Why it matters
+Excerpts begin in the middle, and stderr and stdout part. A stack alone proves a place, and nothing about what happened
+there: a process that waits has stacks too.
+
+## Example
+Frames of `c10d::ProcessGroupNCCL::WorkNCCL::isCompleted` without the text above them: the watchdog of NCCL, which reports the
+error of an earlier kernel.
+
+## Evidence it needs
+Two frames or more. With the generated code at hand the line of the model's frame is quoted; a bounds check on that line is
+named, since an exception that is thrown there is that check.
+
+## What to do
+Keep the lines above the first frame: `Exception raised from ...` and the message before it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from aoti_logs.explain import Confidence, Finding, Missing, Verdict
+from aoti_logs.rules.component import component_of
+from aoti_logs.rules.native_stack import mangled_note, native_facts, native_links, where
+from aoti_logs.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.parse.events import Stack
+    from aoti_logs.rules.log_notes import LogCase
+
+_KINDS = {"c10": "c10_stack", "captured_traceback": "c10_stack", "windows": "c10_stack"}
+_THROWN = re.compile(r"(?:^|::)__cxa_throw$|torchCheckFail$|^aoti_torch_check$")
+_MOST = 3
+_FEWEST = 2  # frames
+
+
+def log_notes(case: LogCase) -> Iterator[Finding]:
+    """Tell of the stacks that no error, report or thread of one has, equal ones once."""
+    if not case.events.stacks:
+        return
+    taken = _taken(case)
+    told: set[str | None] = set()
+    for stack in case.events.stacks:
+        if (stack.span.start, stack.span.end) in taken or len(stack.frames) < _FEWEST or len(told) == _MOST:
+            continue
+        if stack.format in {"gdb", "lldb"} and any(
+            s.format == stack.format and s.signal for s in case.events.stacks
+        ):
+            continue  # another thread of the process that a debugger stopped
+        finding = _finding(case, stack)
+        if finding.facts["signature"] not in told:
+            told.add(finding.facts["signature"])
+            yield finding
+
+
+def _taken(case: LogCase) -> set[tuple[int, int]]:
+    spans: set[tuple[int, int]] = set()
+    covered = [(e.span.start, e.span.end) for e in case.events.errors]
+    for stack in case.events.stacks:
+        own = (stack.span.start, stack.span.end)
+        if any(start <= own[0] and own[1] <= end for start, end in covered):
+            spans.add(own)
+    return spans
+
+
+def _finding(case: LogCase, stack: Stack) -> Finding:
+    facts: dict[str, Any] = {
+        **native_facts(stack),
+        "n_traces": sum(s.format == stack.format for s in case.events.stacks),
+    }
+    links, check = native_links(stack, case.evidence)
+    thrown = any(_THROWN.search(str(f.get("symbol") or "").partition("(")[0]) for f in facts["frames"][:4])
+    title = f"a native stack without an error, {where(stack)}"
+    because = ["the lines above the stack, which name the error, are not in this log"]
+    if thrown:
+        title = f"an exception is thrown {where(stack)}; its text is not in this log"
+    if check is not None and thrown:
+        facts["assertion"] = check
+        because.append(f"the line of the model's frame holds a bounds check: index out of bounds: {check}")
+    component = component_of(stack.frames)
+    if component is not None and component.what.startswith("NCCL"):
+        because.append(
+            "the watchdog of NCCL reports the error of an earlier kernel or collective; it is not what failed"
+        )
+    return Finding(
+        rule="AL316",
+        kind=_KINDS.get(stack.format, f"{stack.format}_backtrace"),
+        role="note",
+        severity="warning",
+        confidence=Confidence.UNKNOWN,
+        title=title,
+        facts=facts,
+        rank=case.source.rank,
+        log=case.source.name,
+        chain=links,
+        missing=(Missing("the error that the stack belongs to", "the lines above its first frame"),),
+        verdicts=(Verdict("AL316", title, Confidence.UNKNOWN, tuple(because)),),
+        notes=mangled_note(stack),
+        doubt="a stack says where a thread was, not why",
+    )
+
+
+RULE = Rule("AL316", "stack-alone", __doc__ or "")
