@@ -58,13 +58,12 @@ class PrefixKind:
 _DIGITS = b"0123456789"
 _MONTHS = b"JFMASOND"
 
+_C10 = rb"\[[VIWEFC](?:\d{3,4} \d\d:| \w+\.\w+:\d)"
+
 KINDS: tuple[PrefixKind, ...] = (
     # c10/util/Logging.cpp puts the rank before the first line of a message only: its further lines are of no rank's.
-    PrefixKind("rank_once", rb"\[rank(?P<rank>\d{1,7})\]:(?=\[[VIWEFC]\d{4} )", b"["),
-    PrefixKind("rank", rb"\[rank(?:: )?(?P<rank>\d{1,7})\]:? ?(?!(?<=:)\[[VIWEFC]\d{4} )", b"[", relays=True),
-    # c10's logger writes it itself, before the first line of a message only.
-    PrefixKind("rank_of_c10", rb"\[rank(?P<rank>\d{1,7})\]:(?=\[[VIWEF](?:\d{3,4} \d\d:| \w+\.\w+:\d))", b"["),
-    PrefixKind("rank", rb"\[rank(?:: )?(?P<rank>\d{1,7})\]:? ?", b"[", relays=True),
+    PrefixKind("rank_of_c10", rb"\[rank(?P<rank>\d{1,7})\]:(?=" + _C10 + rb")", b"["),
+    PrefixKind("rank", rb"\[rank(?:: )?(?P<rank>\d{1,7})\]:? ?(?!(?<=:)" + _C10 + rb")", b"[", relays=True),
     PrefixKind(
         "torchrun", rb"\[(?P<worker>(?:default|trainer|worker)(?P<rank>\d{1,7}))\]:(?: (?=\S))?", b"[", relays=True
     ),

@@ -148,9 +148,6 @@ def _reporter(followers: list[ErrorText], blocking: Blocking | None) -> tuple[Li
     told = (e.python_frames for e in followers if e.python_frames and not is_secondary(e))
     last = user_frame(next(told, ()))
     if last is None:
-    frames = next((e.python_frames for e in followers if e.python_frames and not is_secondary(e)), ())
-    own = [f for f in frames if not _LIBRARY.search(f.file.replace("\\", "/"))]
-    if not own:
         return ()
     waited = blocking is not None and blocking.on
     text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
