@@ -52,7 +52,8 @@ class Senders:
         return [self._told(event) for event in events]
 
     def _told(self, event: Sent) -> Sent:
-        sender = self.of(event.first if isinstance(event, Assertion) else event.span)
+        span: Span = getattr(event, "span", None) or getattr(event, "first")  # noqa: B009 - one of the two is there
+        sender = self.of(span)
         rank = getattr(event, "rank", None)
         changes: dict[str, object] = {"sender": sender}
         if hasattr(event, "rank"):
