@@ -39,6 +39,7 @@ from aoti_logs.parse import (
     traceback,
 )
 from aoti_logs.parse.announce import Announcer
+from aoti_logs.parse.announce_lines import LineAnnouncer
 from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.peel import Wrapping
     from aoti_logs.sources.source import Source
 
+_LARGE = 1 << 22  # bytes from which on it pays to import polars for telling the lines that are read
 _WORDS = (
     *note.WORDS,
     *torch_logs.WORDS,
@@ -140,7 +142,9 @@ def _read(log: Log, tallies: Tallies) -> None:
         printed_program.read_printed_program,
         python_warning.read_python_warning,
     )
-    announcer = Announcer(log.data, (*_WORDS, *messages.words))
+    words = (*_WORDS, *messages.words)
+    large = log.size >= _LARGE
+    announcer = LineAnnouncer(log.data, words) if large else Announcer(log.data, words)
     at = 0
     while not log.wrapped and (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)
