@@ -25,6 +25,10 @@ Traceback (most recent call last):
     triton_poi_fused_add_0.run(tangents_1, buf0, 4096, grid=grid(4096), stream=stream0)
   File "<string>", line 7, in launcher
 """
+QUEUE = (
+    ":0:rocdevice.cpp :2984: 3 us: [pid:1 tid:0x7] Callback: Queue 0x7f34 Aborting with error : "
+    "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory. code: 0x29"
+)
 LOADED = """\
   File "/opt/lib/python3.11/site-packages/triton/compiler.py", line 1671, in _init_handles
     mod, func, n_regs, n_spills = cuda_utils.load_binary(self.metadata["name"], self.asm["cubin"], self.shared, device)
@@ -87,13 +91,7 @@ def test_an_amd_gpu_tells_the_address_and_the_queue():
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
-        (
-            (
-                ":0:rocdevice.cpp :2984: 3 us: [pid:1 tid:0x7] Callback: Queue 0x7f34 Aborting with error : "
-                "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory. code: 0x29"
-            ),
-            "rocm_memory_fault",
-        ),
+        (QUEUE, "rocm_memory_fault"),
         (
             "Memory access fault by GPU node-1 (Agent handle: 0x55) on address (nil). Reason: Unknown.",
             "rocm_memory_fault",

@@ -92,8 +92,7 @@ def test_guards_of_older_torch_are_a_plain_list():
     (found,) = guards_in(read("".join(PLAIN.format(n, text) for n, text in enumerate(GUARDS))).messages)
     assert (found.is_tree, found.tree.n_guards, found.lines) == (False, 3, (2, 3, 4))
     tensor = found.tree.lines[2].tensor
-    assert tensor is not None
-    assert tensor.size == ("4",)
+    assert tensor is not None and tensor.size == ("4",)
 
 
 def test_output_below_a_tree_in_the_short_style_is_no_guard(fixtures_dir):

@@ -217,3 +217,10 @@ def test_later_releases_go_on_without_the_folder(findings):
         "[ before_launch: a ]\n[ after_launch: a ]\n"
     )
     assert "could not be made" in only(findings(text), "AL403").title
+
+
+@pytest.mark.parametrize("name", ["cpu_nan_printed", "cpu_compile_nan_assert", "cpu_nan_assert_input"])
+def test_without_code_the_screen_says_less(name: str, fixtures_dir: Path, tmp_path: Path, golden):
+    """The log alone: what needs the wrapper is left out or said to be missing."""
+    (tmp_path / "run.log").write_bytes((fixtures_dir / name / "run.log").read_bytes())
+    golden(f"screens/{name}.alone.txt", str(aoti_logs.load(tmp_path / "run.log").explain()))

@@ -130,6 +130,13 @@ def test_the_error_that_ends_the_run_follows_from_the_report(explain):
     assert (first.rule, first.kind, first.role) == ("AL303", "cuda_illegal_memory_access", "cause")
 
 
+def test_a_tool_that_could_not_check_says_so(explain):
+    (finding,) = explain(
+        "========= COMPUTE-SANITIZER\n========= Device not supported. Please refer to the docs\n"
+    ).findings
+    assert (finding.role, finding.kind) == ("note", "compute_sanitizer")
+
+
 def test_a_clean_run_has_no_finding(explain):
     text = "========= COMPUTE-SANITIZER\nstatus: no error\n========= ERROR SUMMARY: 0 errors\n"
     assert not explain(text).findings

@@ -40,7 +40,7 @@ FIXTURE = "cpu_tensors_saved"
             ("before_launch", "triton_per_fused_mean_3", "emb_weight", "cuda:1"),
         ),
         (
-            "/home/u/tmp/jit_inductor/before_launch_extern_kernels.addmm_arg5_1.pt",
+            "/srv/demo/tmp/jit_inductor/before_launch_extern_kernels.addmm_arg5_1.pt",
             ("before_launch", "extern_kernels.addmm", "arg5_1", None),
         ),
         (

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.parse.autotune import Autotuning
     from aoti_logs.parse.events import Dump, ErrorText, LogLine, Note, Stack
+    from aoti_logs.parse.peel import Wrapping
     from aoti_logs.parse.sender import Sender
     from aoti_logs.parse.unwrapped import Unwrapped
     from aoti_logs.sources.source import Source
@@ -92,9 +93,10 @@ class Claims:
 class Log:
     """The bytes of a log with what has been claimed of them, and a way to walk its lines."""
 
-    def __init__(self, source: Source, unwrapped: Unwrapped | None = None) -> None:
+    def __init__(self, source: Source, unwrapped: Unwrapped | None = None, plain: Wrapping = PLAIN) -> None:
         self.source = source
         self.unwrapped = unwrapped
+        self._plain = plain
         self.data = source.data if unwrapped is None else unwrapped.data
         self.size = len(self.data)
         self.wrapped = False  # whether a line was seen that something is wrapped around
@@ -134,7 +136,7 @@ class Log:
         odd = b"\x1b" in raw or b"\r" in raw[:-1]
         if self.unwrapped is not None or not (odd or (raw[:1] and raw[0] in _MAY_BE_PREFIX)):
             return raw
-        text = peel(raw).text
+        text = peel(raw, self._plain).text
         self.wrapped = self.wrapped or odd or text != raw
         return text
 

@@ -10,6 +10,7 @@ that a reader looks at.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse import (
@@ -20,6 +21,8 @@ from aoti_logs.parse import (
     device_exception,
     draft_export,
     error,
+    escaped_traceback,
+    exception_group,
     failure_line,
     kernel_log,
     limit_line,
@@ -31,6 +34,7 @@ from aoti_logs.parse import (
     python_warning,
     sanitizer,
     stack,
+    styled_traceback,
     torch_logs,
     traceback,
 )
@@ -39,6 +43,7 @@ from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.lines import Log
+from aoti_logs.parse.log_format import log_format
 from aoti_logs.parse.logged_error import logged_errors
 from aoti_logs.parse.nesting import inner_first
 from aoti_logs.parse.peel import PLAIN
@@ -89,10 +94,14 @@ def read_log(source: Source) -> LogEvents:
         The events in the order in which they stand in the log, and rows that partition its bytes.
     """
     wrapping = wrapping_of(source.data)
+    plain = PLAIN
+    if log_format(source.data) is not None:  # torch's own loggers write the time before their lines
+        plain = replace(PLAIN, stamps=False)
+        wrapping = replace(wrapping, stamps=False) if wrapping is not None else None
     if wrapping is None:
-        log, tallies = Log(source), Tallies()
+        log, tallies = Log(source, plain=plain), Tallies()
         _read(log, tallies)
-        wrapping = PLAIN if log.wrapped else None
+        wrapping = plain if log.wrapped else None
     if wrapping is not None:
         log, tallies = Log(source, Unwrapper(wrapping).read(source.data)), Tallies()
         _read(log, tallies)
@@ -115,6 +124,9 @@ def _read(log: Log, tallies: Tallies) -> None:
         printer.read_dump,
         memory_report.read_memory_report,
         pruned_choice.read_pruned,
+        escaped_traceback.read_escaped,
+        exception_group.read_group,
+        styled_traceback.read_styled,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,

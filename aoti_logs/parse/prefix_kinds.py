@@ -58,10 +58,12 @@ class PrefixKind:
 _DIGITS = b"0123456789"
 _MONTHS = b"JFMASOND"
 
+_C10 = rb"\[[VIWEFC](?:\d{3,4} \d\d:| \w+\.\w+:\d)"
+
 KINDS: tuple[PrefixKind, ...] = (
     # c10/util/Logging.cpp puts the rank before the first line of a message only: its further lines are of no rank's.
-    PrefixKind("rank_once", rb"\[rank(?P<rank>\d{1,7})\]:(?=\[[VIWEFC]\d{4} )", b"["),
-    PrefixKind("rank", rb"\[rank(?:: )?(?P<rank>\d{1,7})\]:? ?(?!(?<=:)\[[VIWEFC]\d{4} )", b"[", relays=True),
+    PrefixKind("rank_of_c10", rb"\[rank(?P<rank>\d{1,7})\]:(?=" + _C10 + rb")", b"["),
+    PrefixKind("rank", rb"\[rank(?:: )?(?P<rank>\d{1,7})\]:? ?(?!(?<=:)" + _C10 + rb")", b"[", relays=True),
     PrefixKind(
         "torchrun", rb"\[(?P<worker>(?:default|trainer|worker)(?P<rank>\d{1,7}))\]:(?: (?=\S))?", b"[", relays=True
     ),
@@ -136,7 +138,7 @@ KINDS: tuple[PrefixKind, ...] = (
     PrefixKind("fence", rb"(?:```|~~~)[\w+-]{0,20}[ \r]{0,9}$", b"`~"),
     PrefixKind("mark", rb"\xef\xbb\xbf", b"\xef"),
     # Only where a whole log shows it:
-    PrefixKind("quote", rb">(?:>| >){0,9}(?: |$)", b">", certain=False),
+    PrefixKind("quote", rb"(?!>>>(?: |$))>(?:>| >){0,9}(?: |$)", b">", certain=False),
     PrefixKind("srun", rb" {0,5}(?P<rank>\d{1,6}):(?: |$)", b" " + _DIGITS, relays=True, certain=False),
     PrefixKind("mpiexec", rb"\[(?P<rank>\d{1,7})\](?: |$)", b"[", relays=True, certain=False),
     PrefixKind("compose", rb"(?P<worker>" + _NAME + rb"?) {1,80}\|(?: |$)", relays=True, certain=False),
@@ -166,6 +168,8 @@ REST = PrefixKind(
     rb"|(?=))",
 )
 """What a logger's format puts between the time and the message; a mark of GitHub Actions; always fits."""
+NO_REST = rb"(?! ?(?:[-|]|##\[|\[?" + _LEVEL + rb"\b|[\w.:/<>-]{1,200} - " + _LEVEL + rb"))"
+"""Says of what follows a time that it is no rest of a logger's prefix."""
 
 ANSI = re.compile(
     rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[*(+)][0-9A-Za-z]|[=>78cDEHMNOZ])"

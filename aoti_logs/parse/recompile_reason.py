@@ -14,6 +14,7 @@ from aoti_logs.parse.stack_text import StackLine, frames_of_stack
 from aoti_logs.records.envelope import decode_json
 
 _STACK = "\nUser stack trace:\n"
+_MOST = 100  # guards of one compile that are looked at
 _OF_TENSOR = {"size", "stride", "storage_offset", "dtype", "device", "requires_grad", "tensor"}
 # terminal of grammars/recompile_reason.lark: what it is about
 _ABOUT = {
@@ -150,7 +151,9 @@ def _mismatch(said: str, cached: str | None, found: Fields) -> RecompileReason:
 def _first_of(guard: Guard) -> Guard:
     """Return the first of several guards, which TORCH_LOGS=recompiles_verbose joins; the others are its hint."""
     head, joined, others = guard.expression.partition("; ")
-    if not joined or guard_kind(guard.expression) is not None or guard_kind(head) is None:
+    if not joined or guard_kind(guard.expression) is not None:
+        return guard
+    if not all(guard_kind(part) for part in guard.expression.split("; ")[:_MOST]):
         return guard
     return replace(guard, expression=head, hint=others if guard.hint is None else f"{others} {guard.hint}")
 

@@ -21,6 +21,9 @@ WORDS = (b"========= ",)
 _LINE = re.compile(r"={9}(?P<rest>$| .*)", re.DOTALL)
 _SUMMARY = re.compile(r"(?P<tool>[A-Z]+) SUMMARY: ")
 _TOOL = re.compile(r"COMPUTE-SANITIZER|CUDA-MEMCHECK|(?:Error|Warning|Internal|This|Target|Device|Program)\b")
+_OWN = re.compile(
+    r"(?:Error|Warning|Internal|Device)\b(?!: process didn't terminate successfully|: Target application returned)"
+)
 _REPORT = re.compile(r"Program hit |Error: (?:Race|Potential)|Warning: (?:Race|Potential)")
 _MOST = 2000  # lines of one report
 _FOREIGN = 64  # lines of the program that may stand within one
@@ -111,7 +114,9 @@ def read_sanitizer(log: Log, line: Line) -> bool:
         _summary(log, line, said)
         return True
     if not said or said[0].isspace() or (_TOOL.match(said) and not _REPORT.match(said)):
-        log.claim("sanitizer", [line])  # an indented line here has lost the first line of its report
+        span = log.claim("sanitizer", [line])  # an indented line here has lost the first line of its report
+        if _OWN.match(said):
+            log.notes.append(Note("sanitizer", span, (("text", said),)))
         return True
     lines, parts = _read(log, line, said)
     span = log.claim("sanitizer", lines)

@@ -221,6 +221,15 @@ class TorchLogs:
                 return prefix
         return None
 
+    def _formatted(self, log: Log, line: Line) -> bool:
+        """Tell whether a line had the user's format before its time was taken off as a launcher's."""
+        if self._format is None or log.unwrapped is None:
+            return False
+        data, at = log.source.data, log.unwrapped.map.begin(line.start)
+        start = data.rfind(b"\n", max(0, at - _LONGEST_HEAD), at) + 1
+        raw = bytes(data[start : start + _LONGEST_HEAD]).decode("utf-8", "replace")
+        return self._format.prefix(raw) is not None
+
     def _until_other(self, log: Log, line: Line, prefix: Prefix) -> None:
         """Add a message of which only the first line has a prefix: up to the next one, or to another event."""
         raw = bytes(log.data[line.start : line.end]).decode("utf-8", "replace")
@@ -242,7 +251,7 @@ class TorchLogs:
             if again is not None:
                 text = again.removeprefix(" ")
                 continue
-            if now.rank != line.rank or self._alone(log, now) is not None:
+            if now.rank != line.rank or self._alone(log, now) is not None or self._formatted(log, now):
                 break
             if begins_other(text) and not _INSIDE[prefix.artifact == "graph_breaks"].match(text):
                 break

@@ -220,7 +220,7 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     elif blocking.on:
         found.append(f"launches were waited for: {blocking.how}")
     else:
-        found.append(f"launches were not waited for: {blocking.how}")
+        found.append(f"launches were not waited for as far as the log shows: {blocking.how}")
     if run.printed is not None and run.printed.started is not None:
         found.append(f"`{run.printed.started}` is the last launch that was announced and not finished")
     if error.form is ErrorForm.LOGGED:

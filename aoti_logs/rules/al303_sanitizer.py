@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Experiment, Link
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.device_fault import device_fault
 from aoti_logs.parse.sanitizer import SanitizerReport
 from aoti_logs.rules.error_case import ErrorTold
@@ -39,8 +39,9 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.parse.events import ErrorText, LogEvents, Note
     from aoti_logs.rules.error_case import ErrorCase
+    from aoti_logs.rules.log_notes import LogCase
 
 _FAR = 1 << 30  # bytes before an allocation from which an overflow is likelier than a small mistake
 _NULL = 1 << 12
@@ -50,6 +51,7 @@ _WHAT = {
     "api": "a call of the CUDA API failed",
 }
 _TOOL = "compute_sanitizer"
+_MOST = 10
 _MACHINERY = frozenset(
     [
         "<string>",
@@ -105,6 +107,32 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         if doubtful
         else None,
     )
+
+
+def log_notes(case: LogCase) -> Iterator[Finding]:
+    """Yield what the tool says of itself: that it could not check the program, that it left a kernel out."""
+    told: dict[str, Note] = {}
+    for note in case.events.notes:
+        facts = dict(note.facts)
+        if note.kind == "sanitizer" and "tool" not in facts:
+            told.setdefault(facts["text"], note)
+    for text, note in list(told.items())[:_MOST]:
+        title = f"compute-sanitizer says of itself: {text}"
+        yield Finding(
+            rule="AL303",
+            kind=_TOOL,
+            role="note",
+            severity="note",
+            confidence=Confidence.PROVEN,
+            title=title,
+            facts={"text": text},
+            log=case.source.name,
+            rank=case.source.rank,
+            chain=(Link("sanitizer", text, note.span.place),),
+            verdicts=(
+                Verdict("AL303", title, Confidence.PROVEN, ("what it did not check, it cannot report",)),
+            ),
+        )
 
 
 def _kind(report: SanitizerReport, group: Sequence[ErrorText]) -> str:

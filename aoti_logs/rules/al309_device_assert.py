@@ -34,7 +34,9 @@ from aoti_logs.rules.aten_asserts import aten_assert, is_aten, is_cuda_source
 from aoti_logs.rules.consequences import consequences_of, follows
 from aoti_logs.rules.device_experiments import wait_for_launches
 from aoti_logs.rules.device_run import launch_blocking
+from aoti_logs.rules.relation import is_secondary
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.user_frames import user_frame
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
@@ -142,11 +144,10 @@ def _facts(assertion: Assertion, known: AtenAssert | None, blocking: Blocking | 
 
 def _reporter(followers: list[ErrorText], blocking: Blocking | None) -> tuple[Link, ...]:
     """Return the line of Python at which the error was noticed: the operator's own where launches were waited for."""
-    frames = next((e.python_frames for e in followers if e.python_frames), ())
-    own = [f for f in frames if "/torch/" not in f.file.replace("\\", "/")]
-    if not own:
+    told = (e.python_frames for e in followers if e.python_frames and not is_secondary(e))
+    last = user_frame(next(told, ()))
+    if last is None:
         return ()
-    last = own[-1]
     waited = blocking is not None and blocking.on
     text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
     strength = Confidence.LIKELY if waited else Confidence.PROVEN

@@ -172,7 +172,7 @@ def _because(nan: FirstNan, facts: dict[str, Any]) -> Iterator[str]:
         if state:
             yield f"`{bare_name(dump.argument)}` {state}"
     if facts.get("inputs_finite"):
-        yield "every input of the model was printed, and all were finite"
+        yield "the inputs of the model that were printed were all finite"
 
 
 def _state(dump: Dump) -> str | None:

@@ -102,6 +102,8 @@ def _title(check: NanCheck, site: CheckSite | None, where: str) -> str:
         named = list(candidates(site))
         only = f", `{named[0]}`," if len(named) == 1 else ""
         return f"{'the' if only else 'a'} value that the compiled code returns{only} holds {check.words}"
+    if where == "input" and site is None:
+        return f"`{check.name}`, which is an input of the model by its name, holds {check.words}"
     if where == "input":
         user = site.view.named(check.name).name if site is not None else None
         shown = f"`{user}` (`{check.name}`)" if user else f"`{check.name}`"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 NAMES: tuple[str, ...] = (
+    "al303_sanitizer",
     "al322_watchdog_reports",
     "al401_nan_in_dump",
     "al403_value_printer",

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 _SHOWN = 8  # ranks that are named in words
-_WAITING_RULES = frozenset({"AL320", "AL321", "AL323"})
-_WAITING = frozenset({"peer_lost"})
-"""What a rank, or a launcher, says that heard of a failure elsewhere."""
+_HEARD = frozenset({"AL323"})
+_WAITED = frozenset({"AL320"})
+"""Rules that speak of what a launcher heard of its children, and of a rank that waited for another one."""
 
 
 def by_rank(findings: Sequence[Finding]) -> list[Finding]:
@@ -73,30 +73,40 @@ def _named(ranks: Sequence[int]) -> str:
 
 
 def _under_the_first(findings: list[Finding]) -> list[Finding]:
-    """Put what only waits for another rank under the failure of a rank of the same log that failed by itself."""
+    """Put what only waits for another rank, or hears of it, under the failure in the same log that is nearer to the cause."""
     causes = [f for f in findings if f.role == "cause"]
-    own = [f for f in causes if not _waits(f) and f.rank is not None]
     moved: dict[int, list[Finding]] = {}
     for finding in causes:
-        lead = next((f for f in own if _before(f, finding)), None) if _waits(finding) else None
+        lead = next((f for f in causes if _before(f, finding)), None)
         if lead is not None:
             moved.setdefault(id(lead), []).append(finding)
     gone = {id(f) for group in moved.values() for f in group}
-    return [_with(f, moved.get(id(f), [])) for f in findings if id(f) not in gone]
+    return [_with(f, _all_under(f, moved)) for f in findings if id(f) not in gone]
 
 
-def _waits(finding: Finding) -> bool:
-    return finding.rule in _WAITING_RULES or finding.kind in _WAITING
+def _all_under(lead: Finding, moved: dict[int, list[Finding]]) -> list[Finding]:
+    """Return what stands under a finding, and what stands under that."""
+    found: list[Finding] = []
+    for finding in moved.get(id(lead), ()):
+        found += [finding, *_all_under(finding, moved)]
+    return found
 
 
-def _before(lead: Finding, waiting: Finding) -> bool:
-    """Tell whether a rank of the same log failed by itself before another one gave up waiting; a closed connection has no time."""
-    if lead.log != waiting.log or lead.rank == waiting.rank:
+def _distance(finding: Finding) -> int:
+    """Tell how far from the cause a report is: 0 of a failure of its own, 1 of a rank that waited, 2 of who heard of it."""
+    if finding.rule in _HEARD or finding.kind == "peer_lost" or finding.facts.get("peer_ended") is True:
+        return 2
+    return int(finding.rule in _WAITED)
+
+
+def _before(lead: Finding, heard: Finding) -> bool:
+    """Tell whether one finding stands nearer to the cause of the other; who timed out did so after the other rank failed."""
+    if lead.log != heard.log or _distance(lead) >= _distance(heard) or lead.rank is None is heard.rank:
         return False
-    first, then = (f.chain[0].place if f.chain else None for f in (lead, waiting))
-    return waiting.facts.get("peer_ended") is True or (
-        first is not None and then is not None and first.line < then.line
-    )
+    if _distance(heard) > 1:
+        return True
+    first, then = (f.chain[0].place if f.chain else None for f in (lead, heard))
+    return lead.rank != heard.rank and first is not None and then is not None and first.line < then.line
 
 
 def _with(lead: Finding, waiting: list[Finding]) -> Finding:
