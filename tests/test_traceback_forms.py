@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import aoti_logs
 from aoti_logs.parse.events import ErrorForm
 from tests.log_text import assert_partition, read
 
@@ -137,6 +138,19 @@ def test_a_traceback_behind_other_words_begins_on_that_line():
     )
     (error,) = read(text).errors
     assert (error.exception_type, error.python_frames[0].file) == ("ValueError", "a.py")
+
+
+def test_frames_are_rows_with_their_exception():
+    frames = aoti_logs.load(FOLDER / "spawned.txt").traceback_frames
+    first = frames.row(0, named=True)
+    assert (first["exception_type"], first["depth"], first["error_line"]) == ("ValueError", 1, 15)
+    last = frames.filter(frames["depth"] == 0).row(-1, named=True)
+    assert last["exception_type"] == "torch.multiprocessing.spawn.ProcessRaisedException"
+
+
+def test_a_log_without_tracebacks_has_an_empty_table(tmp_path):
+    (tmp_path / "run.log").write_text("epoch 1\n")
+    assert aoti_logs.load(tmp_path / "run.log").traceback_frames.height == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

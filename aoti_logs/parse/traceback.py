@@ -49,7 +49,9 @@ _ANNOUNCES = re.compile(
     r"[Tt]raceback|in DataLoader worker process \d+|in (?:replica|pin memory|thread) .{0,60}|\bray::.{0,400}|\"\"\")\W*$"
 )
 """The last line of a message below which the traceback of another process stands."""
-_BACKEND = re.compile(r"backend='[^'\n]{1,200}' raised:$")
+_BACKEND = re.compile(
+    r"(?P<type>(?:[A-Za-z_]\w*\.)*BackendCompilerFailed: )?backend='[^'\n]{1,200}' raised:$"
+)
 _IGNORED = re.compile(r"Exception ignored (?:in|on|while)\b")
 _QUOTES = {'"""', "'''"}
 _DEEPEST = 8
@@ -202,7 +204,10 @@ def read_exception(log: Log, line: Line) -> bool:
     if found is None or not _NAMED.match(found["error"]):
         return False
     above = log.before(line)
-    if above is not None and _BACKEND.match(above.text.strip()):
+    backend = _BACKEND.match(above.text.strip()) if above is not None else None
+    if above is not None and backend is not None and backend["type"]:
+        block = raised(log, above, above.text.strip(), [], (), 0)
+    elif above is not None and backend is not None:
         # What raised it was cut off, and the rest says which backend it was.
         block = raised(log, line, f"{above.text.strip()}\n{found['error']}", [above], (), 0, typed=False)
     else:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link, Missing
 from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.failure import Failure, FailureKind
+from aoti_logs.parse.failure import Failure, FailureKind, TritonError
 from aoti_logs.parse.triton_dump import TritonDump, read_dump
 from aoti_logs.parse.triton_error import inner_error
 from aoti_logs.rules.failure_case import FailureCase, Reached, Told
@@ -86,6 +86,9 @@ def _failure(dump: TritonDump, message: LogLine) -> Failure:
         detail = inner_error(first)
         if detail is not None:  # the excerpt has the last line of Triton's message alone
             return Failure(FailureKind.TRITON, None, (), first, dump.error, detail=detail)
+        if said:  # an exception of Python while Triton read the kernel
+            told = TritonError("source", said=said.partition("\n")[0], inner=None)
+            return Failure(FailureKind.TRITON, name, (), told.said, dump.error, detail=told)
     return Failure(FailureKind.TRITON_DUMP, None, (), message.text.partition("\n")[0], message.text)
 
 

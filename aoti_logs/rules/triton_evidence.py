@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from aoti_logs.explain import Link
     from aoti_logs.parse.events import ErrorText, LogLine
     from aoti_logs.parse.failure import Failure
+    from aoti_logs.parse.triton_dump import TritonDump
 
 _KINDS = {FailureKind.TRITON, FailureKind.RESOURCES, FailureKind.SUBPROCESS, FailureKind.KERNEL_IMAGE}
+_TELLING = 12  # characters of a message of which one is no other
 _ASKED = re.compile(r"^(?P<called>\w+) = async_compile\.triton\('(?P<kernel>\w+)'")
 _LAUNCHED = re.compile(r"^(?:\w+ = )?(?P<kernel>\w+)\[.{1,400}\]\(")
 _DEFINED = re.compile(r"^\s*def (?P<kernel>\w+)\(")
@@ -33,7 +35,7 @@ def triton_evidence(
         errors: the exceptions of its chain.
         messages: the messages of the same run.
     """
-    if failure.kind not in _KINDS:
+    if failure.kind not in _KINDS and failure.backend != "inductor":
         return {}, ()
     kernel = _kernel(failure, errors)
     start, rank = min(e.span.start for e in errors), errors[-1].rank
@@ -47,12 +49,18 @@ def triton_evidence(
         ):
             found = message, dump
     if found is None:
-        return ({"kernel": kernel} if kernel else {}), ()
+        return ({"kernel": kernel} if kernel and failure.kind in _KINDS else {}), ()
     message, dump = found
     places = tuple(message.span.source.place(n) for n in message.lines)
     facts = {k: v for k, v in dump_facts(dump, message).items() if v not in (None, [])}
     facts.pop("process", None)
     return {**facts, "kernel": kernel or dump.kernel}, tuple(dump_links(dump, places))
+
+
+def _told_by(dump: TritonDump, failure: Failure) -> bool:
+    """Tell whether a printed kernel's exception is the one of a failure that does not speak of Triton itself."""
+    said = (dump.error or "").partition("\n")[0].partition(": ")[2]
+    return len(said) > _TELLING and said in failure.text
 
 
 def _same(one: str | None, other: str) -> bool:
