@@ -115,7 +115,9 @@ def _cause(told: DlopenError, story: Story) -> _Cause:
     if "ermission denied" in reason or "Operation not permitted" in reason:
         return _Cause(
             f"the system does not let this process load `{name}`: {reason}",
-            ("the file may not be read, or stands in a folder that is mounted without the right to execute (noexec)",),
+            (
+                "the file may not be read, or stands in a folder that is mounted without the right to execute (noexec)",
+            ),
             ("load it from a folder that allows it",),
         )
     if "cannot open shared object file" in reason:
