@@ -106,6 +106,12 @@ def test_storm_with_a_time_before_every_line_is_one_assertion():
     assert (got.count, got.n_blocks, got.n_threads, got.last.line) == (20000, 313, 20000, 20000)
 
 
+def test_a_damaged_line_below_a_glued_one_does_not_read_that_one_again():
+    line = "/k/a.py:39: unknown: block: [0,0,0], thread: [1,0,0] Assertion `index out of bounds: tmp1 < 3` failed.\n"
+    (got,) = read(f"epoch 1 | {line}epoch 1 | {line[:50]} failed.\n{line}").assertions
+    assert got.count == 2
+
+
 def test_numbers_of_any_length_are_read():
     """A run is counted by its ends only where its numbers are numbers of a GPU."""
     line = "unknown:0: unknown: block: [{},0,0], thread: [1,0,0] Assertion `index out of bounds: tmp1 < 3` failed.\n"

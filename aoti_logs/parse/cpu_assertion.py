@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.assertion import INDEX_CHECK, condition
 from aoti_logs.parse.events import Assertion, AssertionForm, ErrorForm
+from aoti_logs.parse.sender import NOBODY
 from aoti_logs.parse.shape import fields
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText
 
 Place = tuple[str | None, int | None, str | None]
+_Who = tuple[int | None, str | None, int | None]
+"""Rank, worker, process."""
 
 
 def _place(error: ErrorText) -> tuple[str, Place] | None:
@@ -48,14 +51,16 @@ def cpu_assertions(errors: list[ErrorText]) -> tuple[list[Assertion], list[Error
     for message, place in found.values():
         if place[0] is not None:
             places.setdefault(message, set()).add(place[:2])
-    groups: dict[tuple[str, str | None, int | None, int | None], list[int]] = {}
+    groups: dict[tuple[str, str | None, int | None, _Who], list[int]] = {}
     for number, (message, place) in found.items():
         own_places = {place[:2]} if place[0] is not None else places.get(message, set())
         where = next(iter(own_places)) if len(own_places) == 1 else (None, None)
-        groups.setdefault((message, *where, errors[number].rank), []).append(number)
+        sender = errors[number].sender or NOBODY
+        who = errors[number].rank, sender.worker, sender.process
+        groups.setdefault((message, *where, who), []).append(number)
     rows: list[Assertion] = []
     errors = list(errors)
-    for (message, file, line, rank), numbers in groups.items():
+    for (message, file, line, (rank, _, _)), numbers in groups.items():
         own = [errors[n] for n in numbers]
         function = next((p[2] for n in numbers if (p := found[n][1])[2] is not None), None)
         row = Assertion(

@@ -10,9 +10,13 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from aoti_logs.parse.prefix_kinds import ANSI, KINDS, REST, PrefixKind, sender_of, tail_of
+from aoti_logs.parse.prefix_kinds import ANSI, KINDS, NO_REST, REST, PrefixKind, sender_of, tail_of
 from aoti_logs.parse.sender import NOBODY, Sender
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Part = tuple[bytes, int]
 """Bytes that are kept, and where they stand in the line. Of a longer escape they stand at its end."""
@@ -93,7 +97,7 @@ class _Line:
 
     def peeled(self, wrapping: Wrapping) -> Peeled:
         if wrapping.escaped and b"&" in self.text:
-            self._rewrite(_ENTITY, lambda found: html.unescape(found.decode()).replace("\xa0", " ").encode())
+            self._rewrite(_ENTITY, _character)
         start = 0
         if wrapping.indent:
             start = min(wrapping.indent, len(self.text) - len(self.text.lstrip(b" \t")))
@@ -149,7 +153,7 @@ class _Line:
     def _without_colour(self, start: int) -> int:
         """Remove control sequences; return where `start` is in what remains."""
         before = len(ANSI.sub(b"", self.text[:start]))
-        self._rewrite(ANSI, lambda _: b"")
+        self._rewrite(ANSI, _nothing)
         return before
 
     def _unquoted(self, start: int) -> bool:
@@ -175,13 +179,13 @@ class _Line:
             at += len(part)
         self.only_prefix = False
 
-    def _rewrite(self, pattern: re.Pattern[bytes], new: object) -> None:
+    def _rewrite(self, pattern: re.Pattern[bytes], new: Callable[[re.Match[bytes]], bytes]) -> None:
         """Replace what fits a pattern by something that is not longer."""
         kept: list[bytes] = []
         at: list[tuple[int, int]] = []
         size = last = 0
         for found in pattern.finditer(self.text):
-            replaced: bytes = new(found)[: len(found[0])]  # type: ignore[operator]
+            replaced = new(found)[: len(found[0])]
             pieces = [(last, found.start()), (found.end() - len(replaced), found.end())]
             for (begin, end), text in zip(pieces, (self.text[last : found.start()], replaced), strict=True):
                 for part, offset in self._parts(begin, end):
@@ -211,6 +215,14 @@ class _Line:
         return tuple(parts)
 
 
+def _nothing(_: re.Match[bytes]) -> bytes:
+    return b""
+
+
+def _character(found: re.Match[bytes]) -> bytes:
+    return html.unescape(found[0].decode()).replace("\xa0", " ").encode("utf-8", "replace")
+
+
 def _unescaped(found: re.Match[bytes]) -> bytes:
     try:
         text = json.loads(b'"%b"' % found[0])
@@ -231,4 +243,6 @@ def general(prefix: tuple[tuple[PrefixKind, re.Match[bytes]], ...]) -> bytes:
         begin, end = max(begin - start, 0), max(end - start, 0)
         time = _NUMBER.sub(rb"\\d", re.escape(text[begin:end]))
         out.append(re.escape(text[:begin]) + time + re.escape(text[end:]))
+    if prefix and prefix[-1][0].stamp:
+        out.append(NO_REST)
     return b"".join(out)

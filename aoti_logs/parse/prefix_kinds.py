@@ -138,7 +138,7 @@ KINDS: tuple[PrefixKind, ...] = (
     PrefixKind("fence", rb"(?:```|~~~)[\w+-]{0,20}[ \r]{0,9}$", b"`~"),
     PrefixKind("mark", rb"\xef\xbb\xbf", b"\xef"),
     # Only where a whole log shows it:
-    PrefixKind("quote", rb">(?:>| >){0,9}(?: |$)", b">", certain=False),
+    PrefixKind("quote", rb"(?!>>>(?: |$))>(?:>| >){0,9}(?: |$)", b">", certain=False),
     PrefixKind("srun", rb" {0,5}(?P<rank>\d{1,6}):(?: |$)", b" " + _DIGITS, relays=True, certain=False),
     PrefixKind("mpiexec", rb"\[(?P<rank>\d{1,7})\](?: |$)", b"[", relays=True, certain=False),
     PrefixKind("compose", rb"(?P<worker>" + _NAME + rb"?) {1,80}\|(?: |$)", relays=True, certain=False),
@@ -168,6 +168,8 @@ REST = PrefixKind(
     rb"|(?=))",
 )
 """What a logger's format puts between the time and the message; a mark of GitHub Actions; always fits."""
+NO_REST = rb"(?! ?(?:[-|]|##\[|\[?" + _LEVEL + rb"\b|[\w.:/<>-]{1,200} - " + _LEVEL + rb"))"
+"""Says of what follows a time that it is no rest of a logger's prefix."""
 
 ANSI = re.compile(
     rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[*(+)][0-9A-Za-z]|[=>78cDEHMNOZ])"

@@ -97,7 +97,12 @@ def _record(log: Log, line: Line, header: str) -> bool:
     if not dump.phase and "Number of elements" not in block.keys:
         return False  # somebody else's `[  text  ]:`
     above = log.dumps[-1] if log.dumps else None
-    if above is not None and above.bare and above.rank == line.rank and above.span.end == line.start:
+    if (
+        above is not None
+        and above.bare
+        and above.rank == line.rank
+        and above.span.end == log.span(line.start, line.end).start
+    ):
         block.mixed = True  # no process prints two headers without anything between them
     log.dumps.append(read_numbers(dump, log.claim("printer", block.lines), block))
     return True

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from aoti_logs.parse.events import Assertion
 from aoti_logs.parse.peel import peel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aoti_logs.parse.events import Assertion, Dump, ErrorText, LogLine, Stack
+    from aoti_logs.parse.events import Dump, ErrorText, LogLine, Stack
     from aoti_logs.parse.peel import Peeled, Wrapping
     from aoti_logs.parse.sender import Sender
     from aoti_logs.sources.source import Source, Span
@@ -51,8 +52,7 @@ class Senders:
         return [self._told(event) for event in events]
 
     def _told(self, event: Sent) -> Sent:
-        span: Span | None = getattr(event, "span", None) or getattr(event, "first", None)
-        assert span is not None
+        span: Span = getattr(event, "span", None) or getattr(event, "first")  # noqa: B009 - one of the two is there
         sender = self.of(span)
         rank = getattr(event, "rank", None)
         changes: dict[str, object] = {"sender": sender}

@@ -62,7 +62,7 @@ def _slow(log: Log, tallies: Tallies, start: int, hit: int, same: dict[tuple[Sen
     starts = [start]
     if start and data[start - 1 : start] == b"\n":  # the place may stand on the line above
         above = max(data.rfind(b"\n", max(0, start - _WINDOW), start - 1) + 1, start - _WINDOW, 0)
-        if log.claims.skip(above) == above:
+        if log.claims.skip(above) == above and log.claims.next_start(above, start) >= start:
             starts.append(above)
     for begin in starts:
         for end in ends:

@@ -106,6 +106,7 @@ def read_traceback(log: Log, line: Line) -> bool:
     ignored = above is not None and _IGNORED.match(above.text.strip()) is not None
     if above is not None and ignored:
         block.lines.insert(0, above)
+    join_above(log, block)
     if ignored or follows_choice(log, line.start):
         block.errors = [replace(e, form=ErrorForm.WARNING) for e in block.errors]  # the program goes on
     block.keep(log)
@@ -151,6 +152,26 @@ def _chain(log: Log, last: Line) -> tuple[list[Line], str | None, Line | None]:
         between.append(now)
         now = log.after(now)
     return [], None, None
+
+
+def join_above(log: Log, block: Block) -> None:
+    """Join a block with the words above it that say how it follows another exception."""
+    own: list[Line] = []
+    now = log.before(block.lines[0])
+    while now is not None and len(own) < _BETWEEN:
+        text = now.text.strip()
+        found = _CHAIN.match(text)
+        own.insert(0, now)
+        if found is not None:
+            chained = "cause" if found["cause"] else "context"
+            first = next((n for n, e in enumerate(block.errors) if not e.depth), None)
+            if first is not None and block.errors[first].chained is None:
+                block.errors[first] = replace(block.errors[first], chained=chained)
+            block.lines[:0] = own
+            return
+        if text:
+            return
+        now = log.before(now)
 
 
 def _one(log: Log, line: Line, depth: int) -> Block | None:

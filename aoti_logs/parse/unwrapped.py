@@ -26,6 +26,7 @@ _BLOCK = 1 << 21
 _LARGE = 1 << 26  # from here on the text is not kept twice while it is put together
 _LONGEST = 1 << 20  # of a longer line only what stands at its beginning is taken off
 _HEAD = 4096
+_FIRST_LETTERS = b"DIWECJFMASONTUV"  # of months, days and levels
 _LEARNED = 64  # beginnings that are told by a pattern
 _PORTION = 1024  # lines
 _FEW = 16  # lines that are told one by one where those of one beginning end
@@ -100,9 +101,13 @@ class _Stream:
         self.map = ByteMap()
         self._end = -1  # in the log, behind the last byte that was put here
 
+    def _goes_on(self, at: int) -> bool:
+        """Tell whether what stands at an offset of the log goes on with the last run."""
+        return at == self._end and not self.map.widths[-1]
+
     def whole(self, data: bytes, at: int) -> None:
         """Put lines that nothing was taken off."""
-        if at != self._end:
+        if not self._goes_on(at):
             self.map.add(self.size, at, at)
         self.parts.append(data)
         self.size += len(data)
@@ -131,7 +136,7 @@ class _Stream:
             self._reopen()
         done = at
         for part, offset in peeled.parts:
-            if at + offset != done or done != self._end:
+            if at + offset != done or not self._goes_on(done):
                 self.map.add(self.size, done, at + offset)
             if b"\r" in part:
                 part = part[:-1].replace(b"\r", b"\n") + part[-1:]  # noqa: PLW2901 progress bars: lines of their own
@@ -143,7 +148,7 @@ class _Stream:
             if done != stop:
                 self.map.add(self.size, done, stop)
         else:
-            if done != end or done != self._end:
+            if done != end or not self._goes_on(done):
                 self.map.add(self.size, done, end)
             self.parts.append(b"\n")
             self.size += 1
@@ -162,7 +167,7 @@ class _Stream:
             return
         self.parts[-1] = self.parts[-1][:-1]
         self.size -= 1
-        if self.map.starts and self.map.starts[-1] == self.size and not self.map.widths[-1]:
+        if self.map.starts[-1] == self.size and not self.map.widths[-1]:
             self.map.inner[-1] += 1
         else:
             self.map.add(self.size, self._end - 1, self._end)
@@ -181,17 +186,11 @@ class Unwrapper:
         first = {
             byte for kind in wrapping.kinds for byte in kind.first if byte > 127 or not chr(byte).isalpha()
         }
-        self._stop = (
-            rb"(?!["
-            + b"".join(re.escape(bytes([b])) for b in sorted(first | {*b"{\x1b"}))
-            + rb"]|"
-            + _LETTERS
-            + rb")"
-        )
-        letters = b"DIWECJFMASONTUV"
-        self._plain = {bytes([b]) for b in range(256) if b not in first and b not in b"{\x1b" + letters} | {
-            b""
-        }
+        stop = first | {*b"{\x1b"}
+        self._more = b"[" + b"".join(re.escape(bytes([b])) for b in sorted(stop)) + rb"]|" + _LETTERS
+        plain = {bytes([b]) for b in range(256) if b not in stop and b not in _FIRST_LETTERS}
+        self._plain = plain | {b""}
+        self._after_time = self._plain - {b"-", b"|", b"#"}
         self._skip = 0
         self._wait = _FEW
         self._alike: tuple[int, bytes, bool, _Stream] | None = None
@@ -258,8 +257,11 @@ class Unwrapper:
             lines = lines[: other.index(True)] if True in other else []
         bodies = [line[width:] for line in lines]
         firsts = [body[:1] for body in bodies]
-        if not self._plain.issuperset(firsts):
-            del bodies[next(n for n, first in enumerate(firsts) if first not in self._plain) :]
+        plain = self._after_time if masked else self._plain
+        if not plain.issuperset(firsts):
+            del bodies[next(n for n, first in enumerate(firsts) if first not in plain) :]
+        if masked and b" - " in b"\n".join(bodies):
+            return 0  # a logger's name and level may follow the time
         if bodies:
             stream.uniform(bodies, at, width)
             self._last = stream
@@ -267,11 +269,11 @@ class Unwrapper:
 
     def _fast(self, lines: list[bytes], at: int) -> int:
         """Put the first lines, those whose beginnings are known; return how many."""
-        match = self._match
+        match, more = self._match, len(self._order)
         found = []
         for line in lines:
             one = match(line)
-            if one is None:
+            if one is None or one.lastindex == more:
                 break
             found.append(one)
         if not found:
@@ -282,7 +284,7 @@ class Unwrapper:
         which = [self._order[one.lastindex or 0] for one in found]
         for number, line in enumerate(lines):
             if which[number] is None:
-                if line in {b"", b"\r"}:  # no launcher marks an empty line that its own process printed
+                if not line.strip():  # no launcher marks an empty line that its own process printed
                     which[number] = which[number - 1] if number else self._last or self._stream(NOBODY)
                 else:
                     which[number] = self._stream(NOBODY)
@@ -334,9 +336,9 @@ class Unwrapper:
         known = sorted(self._learned, key=len, reverse=True)
         self._order = [None, *(self._learned[pattern] for pattern in known)]
         if known:
-            self._match = re.compile(
-                b"(?:" + b"|".join(b"(" + p + b")" for p in known) + b")" + self._stop
-            ).match
+            alternatives = b"|".join(b"(" + pattern + b")" for pattern in known)
+            # One alternative more than known ones: another prefix follows. No group gives anything back for it.
+            self._match = re.compile(b"(?:" + alternatives + b")(?:(?=(" + self._more + b"))|)").match
 
 
 def _alike(peeled: Peeled, line: bytes, stream: _Stream) -> tuple[int, bytes, bool, _Stream] | None:

@@ -91,7 +91,7 @@ def _uncertain(filled: list[bytes], lines: list[bytes]) -> Wrapping:
 _CANDIDATES = tuple(
     BY_NAME[name] for name in ("srun", "mpiexec", "tee", "clock", "ts", "kernel", "compose", "stern", "host")
 )
-_AT_LEAST = {"host": 10, "stern": 5, "compose": 2}
+_AT_LEAST = {"host": 10, "stern": 4, "compose": 2}
 
 
 def _shown(kind: PrefixKind, lines: list[bytes]) -> bool:

@@ -41,13 +41,12 @@ if TYPE_CHECKING:
     from aoti_logs.rules.log_notes import LogCase
 
 _DOUBT = "torch writes this before the exception is raised; the program may have caught it"
-_OF_COMPILES = ("AL601", "AL603", "AL612", "AL614", "AL615", "AL216")
 _SHOWN = 3
 
 
 def log_notes(case: LogCase) -> Iterator[Finding]:
     """Yield what the printed kernels tell that no exception of the log does."""
-    known = [f for f in case.told if f.rule in _OF_COMPILES]
+    quoted = {link.place for f in case.told for link in f.chain if link.step == "printed"}
     prefixed = sum(len(m.lines) for m in case.events.messages)
     done: set[tuple[str | None, str | None]] = set()
     for message in case.events.messages:
@@ -55,11 +54,8 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
         if dump is None or (dump.kernel, dump.error) in done:
             continue
         done.add((dump.kernel, dump.error))
-        if (
-            any(f.rank == message.rank and f.facts.get("kernel") in {None, dump.kernel} for f in known)
-            and known
-        ):
-            continue  # its exception has told it, with this dump
+        if message.span.source.place(message.lines[0]) in quoted:
+            continue  # its exception has told it
         yield failure_finding(_case(message, dump, case, prefixed))
 
 

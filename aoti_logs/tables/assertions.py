@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.tables import _sender
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -39,6 +41,9 @@ class Assertions(dy.Schema):
     file_line = dy.Int64(nullable=True, description="Line in that file; 0 when the printer knew none.")
     function = dy.String(nullable=True, description="Function that it names; `unknown` as printed.")
     rank = dy.Int64(nullable=True, description="Rank from the prefix of the line.")
+    worker = _sender.worker()
+    process = _sender.process()
+    time = _sender.time()
     count = dy.Int64(nullable=False, description="Lines (device) or printings (CPU).")
     n_threads = dy.Int64(nullable=True, description="Distinct (block, thread) pairs; null for a CPU.")
     n_blocks = dy.Int64(nullable=True, description="Distinct blocks; null for a CPU.")
@@ -57,5 +62,5 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
                 source.name, a.first.line, str(a.form), a.message,
                 t.full if t else None, t.operand if t else None, t.operand_name if t else None, t.lower if t else None,
                 t.bound if t else None, t.bound_kind if t else None, t.bound_value if t else None,
-                a.file, a.line, a.function, a.rank, a.count, a.n_threads or None, a.n_blocks or None, a.last.line,
+                a.file, a.line, a.function, a.rank, *_sender.sent(a.sender), a.count, a.n_threads or None, a.n_blocks or None, a.last.line,
             )  # fmt: skip

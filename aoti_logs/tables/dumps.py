@@ -9,6 +9,7 @@ import dataframely as dy
 from aoti_logs.parse.dtype import torch_dtype
 from aoti_logs.parse.printer_launches import bare_name
 from aoti_logs.parse.printer_scalar import scalar_value
+from aoti_logs.tables import _sender
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,9 @@ class Dumps(dy.Schema):
     source = dy.String(nullable=False, description="File or archive member, as `sources.name`.")
     line = dy.Int64(nullable=False, description="First line, from 1.")
     rank = dy.Int64(nullable=True, description="Rank, where the lines have its prefix.")
+    worker = _sender.worker()
+    process = _sender.process()
+    time = _sender.time()
     format = dy.String(
         nullable=False,
         description="`cpp_v2`, `cpp_v1_no_mean` (torch 2.5), `cpp_scalar`, `python`, `kernel_names_only` (mode 3), `save` (mode 1).",
@@ -88,7 +92,7 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     for source, events in run.logs():
         for d in events.dumps:
             yield (
-                source.name, d.span.line, d.rank, d.format, d.phase, d.kernel, d.launch, d.argument,
+                source.name, d.span.line, d.rank, *_sender.sent(d.sender), d.format, d.phase, d.kernel, d.launch, d.argument,
                 bare_name(d.argument) or None, torch_dtype(d.dtype), d.dtype, d.device, _list(d.shape), _list(d.stride),
                 d.layout, d.contiguous, d.requires_grad, d.numel, d.mean, d.min, d.max, d.std,
                 len(d.values) if d.values is not None else None, _list(d.values), scalar_value(d), d.value, d.has_nan,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.tables import _sender
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -30,6 +32,9 @@ class Errors(dy.Schema):
     signal = dy.String(nullable=True, description="Signal name.")
     cuda_error = dy.String(nullable=True, description="CUDA error name, `cudaErrorAssert`.")
     rank = dy.Int64(nullable=True, description="Rank from the prefix.")
+    worker = _sender.worker()
+    process = _sender.process()
+    time = _sender.time()
     n_python_frames = dy.Int64(nullable=False, description="Frames of the Python traceback.")
     n_frames = dy.Int64(nullable=False, description="Frames of the C++ stack.")
 
@@ -45,5 +50,5 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
             yield (
                 source.name, e.span.line, str(e.form), e.exception_type, e.message,
                 raised.function if raised else None, raised.file if raised else None, raised.line if raised else None,
-                e.call, e.signal, e.cuda_error, e.rank, len(e.python_frames), len(e.stack.frames) if e.stack else 0,
+                e.call, e.signal, e.cuda_error, e.rank, *_sender.sent(e.sender), len(e.python_frames), len(e.stack.frames) if e.stack else 0,
             )  # fmt: skip

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.tables import _sender
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,6 +21,10 @@ class Frames(dy.Schema):
     line = dy.Int64(nullable=False, description="First line, from 1.")
     stack = dy.Int64(nullable=False, description="Number of the stack in its log, from 0, as `stacks.stack`.")
     format = dy.String(nullable=False, description="Who printed it, as `stacks.format`.")
+    rank = _sender.rank()
+    worker = _sender.worker()
+    process = _sender.process()
+    time = _sender.time()
     thread = dy.String(nullable=True, description="Thread as printed.")
     number = dy.Int64(
         nullable=False, description="Frame number as printed; counted from 0 where there is none."
@@ -54,10 +60,11 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
 
     for source, events in run.logs():
         for number, stack in enumerate(events.stacks):
+            who = stack.sender.rank if stack.sender else None, *_sender.sent(stack.sender)
             for f in stack.frames:
                 address = f.address if f.address is not None and f.address < 2**63 else None
                 offset = f.offset if f.offset is not None and abs(f.offset) < 2**63 else None
                 yield (
-                    source.name, f.span.line, number, stack.format, stack.thread, f.number, f.symbol, frame_name(f), f.file,
+                    source.name, f.span.line, number, stack.format, *who, stack.thread, f.number, f.symbol, frame_name(f), f.file,
                     f.line, f.column, f.library, offset, address, f.build_id, f.inlined, is_model(f), skipped(f),
                 )  # fmt: skip

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.tables import _sender
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,6 +27,7 @@ class Messages(dy.Schema):
     compile_id = dy.String(nullable=True, description="Compile id, `0/0`.")
     artifact = dy.String(nullable=True, description="Artifact, `output_code`.")
     rank = dy.Int64(nullable=True, description="Rank from the prefix.")
+    worker = _sender.worker()
     style = dy.String(
         nullable=False,
         description="Style of the prefix: `default`, `short`, `bracket`, `cpp`, a %-format, or `warnings` for Python's warnings.",
@@ -42,5 +45,5 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
         for m in events.messages:
             yield (
                 source.name, m.span.line, m.level, m.time, m.process, m.module, m.module_line, m.compile_id, m.artifact,
-                m.rank, m.style, len(m.lines), m.text[:2000],
+                m.rank, m.sender.worker if m.sender else None, m.style, len(m.lines), m.text[:2000],
             )  # fmt: skip

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.tables import _sender
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,6 +25,10 @@ class Stacks(dy.Schema):
         description="Who printed it: `c10`, `captured_traceback`, `gdb`, `lldb`, `sanitizer`, `glog`, `absl`, `folly`, `ucx`, "
         "`symbols` (glibc's `backtrace_symbols`), `faulthandler`, `llvm`, `windows` or `py_spy`.",
     )
+    rank = _sender.rank()
+    worker = _sender.worker()
+    process = _sender.process()
+    time = _sender.time()
     thread = dy.String(nullable=True, description="Thread as printed: gdb's number, a sanitizer's `T0`.")
     role = dy.String(
         nullable=True,
@@ -50,9 +56,10 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
 
     for source, events in run.logs():
         for number, stack in enumerate(events.stacks):
+            who = stack.sender.rank if stack.sender else None, *_sender.sent(stack.sender)
             first = next((frame_name(f) for f in meaningful(stack.frames)), None)
             model = next((frame_name(f) for f in stack.frames if f.symbol and is_model(f)), None)
             yield (
-                source.name, stack.span.line, number, stack.format, stack.thread, stack.role or None, stack.signal,
+                source.name, stack.span.line, number, stack.format, *who, stack.thread, stack.role or None, stack.signal,
                 len(stack.frames), stack.omitted, signature(stack), first, model,
             )  # fmt: skip
