@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -86,7 +88,7 @@ def told(events: LogEvents, lines: bool = True):
         "assertions": [(a.message, a.file, a.line, a.count, a.blocks, a.threads, place(a.first), place(a.last)) for a in events.assertions],
         "messages": [(m.level, m.time, m.process, m.module, m.compile_id, m.artifact, m.text, list(m.lines) if lines else 0) for m in events.messages],
         "stacks": [(s.format, [(f.number, f.symbol, f.library, f.offset, place(f.span)) for f in s.frames]) for s in events.stacks],
-        "dumps": [(d.form, d.phase, d.kernel, d.argument, d.dtype, d.shape, d.min, d.value, place(d.span)) for d in events.dumps],
+        "dumps": [(d.format, d.phase, d.kernel, d.argument, d.dtype, d.shape, d.min, d.value, place(d.span)) for d in events.dumps],
         "notes": [(n.kind, n.facts) for n in events.notes],
     }  # fmt: skip
 
@@ -100,11 +102,12 @@ def test_what_is_wrapped_is_read_as_if_it_stood_alone(name, text):
     events = read(data)
     assert_partition(events, len(data))
     assert str(told(events)) == str(told(read(text)))
-    for event in (*events.errors, *events.assertions, *events.messages, *events.dumps, *events.stacks):
-        assert event.sender is not None
-        assert {key: getattr(event.sender, key) for key in facts} == facts
-        if "rank" in facts and hasattr(event, "rank"):
-            assert event.rank == facts["rank"]
+    rows: list[Any] = [*events.errors, *events.assertions, *events.messages, *events.dumps, *events.stacks]
+    for row in rows:
+        assert row.sender is not None
+        assert {key: getattr(row.sender, key) for key in facts} == facts
+        if "rank" in facts and hasattr(row, "rank"):
+            assert row.rank == facts["rank"]
 
 
 @given(
@@ -124,8 +127,7 @@ def test_streams_interleaved_line_by_line_are_read_as_if_each_stood_alone(pieces
         "bare": lambda k, _, s: f"[rank{k}]:{s}" if s[:1].strip() else f"[rank{k}]: {s}",
     }
     queues = [
-        wrapped("starting\n" + text, lambda n, s, k=k, form=form: formats[form](k, n, s))
-        for k, (text, form) in enumerate(pieces)
+        wrapped("starting\n" + text, partial(formats[form], k)) for k, (text, form) in enumerate(pieces)
     ]
     whole = list(queues)
     queues = [list(queue) for queue in queues]

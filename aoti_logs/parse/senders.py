@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from aoti_logs.parse.events import Assertion
 from aoti_logs.parse.peel import peel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aoti_logs.parse.events import Dump, ErrorText, LogLine, Stack
+    from aoti_logs.parse.events import Assertion, Dump, ErrorText, LogLine, Stack
     from aoti_logs.parse.peel import Peeled, Wrapping
     from aoti_logs.parse.sender import Sender
     from aoti_logs.sources.source import Source, Span
@@ -52,11 +51,10 @@ class Senders:
         return [self._told(event) for event in events]
 
     def _told(self, event: Sent) -> Sent:
-        sender = self.of(event.first if isinstance(event, Assertion) else event.span)
-        rank = getattr(event, "rank", None)
+        span: Span = getattr(event, "span", None) or getattr(event, "first")  # noqa: B009 an Assertion has no span
+        sender = self.of(span)
         changes: dict[str, object] = {"sender": sender}
-        if hasattr(event, "rank"):
-            changes["rank"] = sender.rank if rank is None else rank
+        changes["rank"] = sender.rank if event.rank is None else event.rank
         stack = getattr(event, "stack", None)
         if stack is not None:
             changes["stack"] = self.stack(stack)
