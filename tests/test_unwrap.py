@@ -108,6 +108,12 @@ def test_what_is_wrapped_is_read_as_if_it_stood_alone(name, text):
         assert {key: getattr(event.sender, key) for key in facts} == facts
         if "rank" in facts and hasattr(event, "rank"):
             assert event.rank == facts["rank"]
+    rows: list[Any] = [*events.errors, *events.assertions, *events.messages, *events.dumps, *events.stacks]
+    for row in rows:
+        assert row.sender is not None
+        assert {key: getattr(row.sender, key) for key in facts} == facts
+        if "rank" in facts and hasattr(row, "rank"):
+            assert row.rank == facts["rank"]
 
 
 @given(

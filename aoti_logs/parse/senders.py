@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from aoti_logs.parse.events import Assertion
 from aoti_logs.parse.peel import peel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aoti_logs.parse.events import Dump, ErrorText, LogLine, Stack
+    from aoti_logs.parse.events import Assertion, Dump, ErrorText, LogLine, Stack
     from aoti_logs.parse.peel import Peeled, Wrapping
     from aoti_logs.parse.sender import Sender
     from aoti_logs.sources.source import Source, Span
@@ -55,9 +54,9 @@ class Senders:
         span: Span = getattr(event, "span", None) or getattr(event, "first")  # noqa: B009 - one of the two is there
         sender = self.of(span)
         rank = getattr(event, "rank", None)
+        span: Span = getattr(event, "span", None) or getattr(event, "first")  # noqa: B009 an Assertion has no span
         changes: dict[str, object] = {"sender": sender}
-        if hasattr(event, "rank"):
-            changes["rank"] = sender.rank if rank is None else rank
+        changes["rank"] = sender.rank if event.rank is None else event.rank
         stack = getattr(event, "stack", None)
         if stack is not None:
             changes["stack"] = self.stack(stack)
