@@ -102,12 +102,6 @@ def test_what_is_wrapped_is_read_as_if_it_stood_alone(name, text):
     events = read(data)
     assert_partition(events, len(data))
     assert str(told(events)) == str(told(read(text)))
-    sent: list[Any] = [*events.errors, *events.assertions, *events.messages, *events.dumps, *events.stacks]
-    for event in sent:
-        assert event.sender is not None
-        assert {key: getattr(event.sender, key) for key in facts} == facts
-        if "rank" in facts and hasattr(event, "rank"):
-            assert event.rank == facts["rank"]
     rows: list[Any] = [*events.errors, *events.assertions, *events.messages, *events.dumps, *events.stacks]
     for row in rows:
         assert row.sender is not None

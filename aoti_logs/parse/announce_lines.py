@@ -57,7 +57,7 @@ class LineAnnouncer:
         import polars as pl
 
         begin = self._data.rfind(b"\n", max(0, low - _BLOCK), low) + 1
-        low = begin if begin else low
+        low = begin or low
         high = min(low + _BLOCK, len(self._data))
         block = bytes(self._data[low : high + self._overlap])
         cut = block.rfind(b"\n", 0, high - low) + 1
@@ -76,9 +76,9 @@ class LineAnnouncer:
         """Return the first place in a part of a line that begins at `start`."""
         text = bytes(self._data[low : high + self._overlap])
         reach = high - low
-        if low == start and (start == 0 or self._data[start - 1 : start] == b"\n"):
-            if any(text.startswith(word) for word in self._at_start):
-                return low
+        begins = low == start and (start == 0 or self._data[start - 1 : start] == b"\n")
+        if begins and any(text.startswith(word) for word in self._at_start):
+            return low
         found = -1
         for word in self._anywhere:
             at = text.find(word, 0, reach + len(word) - 1)

@@ -51,10 +51,8 @@ class Senders:
         return [self._told(event) for event in events]
 
     def _told(self, event: Sent) -> Sent:
-        span: Span = getattr(event, "span", None) or getattr(event, "first")  # noqa: B009 - one of the two is there
-        sender = self.of(span)
-        rank = getattr(event, "rank", None)
         span: Span = getattr(event, "span", None) or getattr(event, "first")  # noqa: B009 an Assertion has no span
+        sender = self.of(span)
         changes: dict[str, object] = {"sender": sender}
         changes["rank"] = sender.rank if event.rank is None else event.rank
         stack = getattr(event, "stack", None)
