@@ -51,6 +51,7 @@ class _Text:
     why: str
     pattern: re.Pattern[str]
     peer: bool = False
+    waited: bool = False
 
 
 _PEER = "that process had ended before: its own log tells why"
@@ -91,6 +92,7 @@ _TEXTS: tuple[_Text, ...] = (
         "a collective of Gloo did not end in time",
         "a rank did not join it, or died",
         re.compile(r"Timed out waiting \d+ms for (?:send|recv) operation"),
+        waited=True,
     ),
 )
 
@@ -113,7 +115,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         known.title,
         Confidence.UNKNOWN if known.peer else Confidence.PROVEN,
         because=(known.why,),
-        facts={"peer_ended": known.peer},
+        facts={"peer_ended": known.peer, "waited": known.waited},
         missing=(Missing("why the peer ended", "the log of the rank that ended first"),)
         if known.peer
         else (),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,12 +43,17 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
             finding = index_finding(build_case(assertion, run, evidence), run, source)
         else:
             finding = assert_finding(assertion, run, source)
+        if assertion.sender is not None and assertion.sender.time is not None:
+            finding = replace(finding, facts={**finding.facts, "time": assertion.sender.time})
         by_run.setdefault(episode.start, []).append(finding)
     for start, errors in _unexplained(events, episodes).items():
         run = episodes.of(start).events
         by_run.setdefault(start, []).extend(
             other_findings(errors, run, source, evidence, asserted={a.rank for a in run.assertions})
         )
+    begun = sorted(n.span.start for n in events.notes if n.kind == "command")
+    if bisect_right(begun, max(by_run, default=0)) > 1:  # exit codes alone may be those of several ranks
+        by_run = {start: _numbered(found, bisect_right(begun, start)) for start, found in by_run.items()}
     findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
     findings = with_limits(findings, message_findings(events, source, findings))
     findings = with_shape_evidence(findings, events)
@@ -58,6 +64,11 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     if not any(f.role == "cause" for f in findings):
         findings += exit_finding(events, source)
     return sorted(findings, key=lambda f: ["cause", "consequence", "note"].index(f.role))
+
+
+def _numbered(findings: list[Finding], run: int) -> list[Finding]:
+    """Say in which of several runs of one log each finding is."""
+    return [replace(f, facts={**f.facts, "run_in_log": run}) for f in findings]
 
 
 def _uncounted(left: int, source: Source) -> Finding:

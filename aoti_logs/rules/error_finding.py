@@ -58,11 +58,14 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     )
 
 
-def _why(case: ErrorCase, explained: bool) -> str:  # noqa: FBT001 - of one caller
+def _why(case: ErrorCase, explained: bool) -> str:
     if explained:
         return _BESIDE
     before = (e for e in case.group if relation(case.error, e) is Relation.BEFORE and not is_secondary(e))
-    return _BEHIND if any(before) else _FIRST
+    if any(before):
+        return _BEHIND
+    rank = case.error.rank
+    return _FIRST if rank is None else _FIRST.replace("in the log", f"of rank {rank} in the log", 1)
 
 
 def _text(error: ErrorText) -> str:
@@ -117,6 +120,8 @@ def error_facts(error: ErrorText, events: LogEvents) -> dict[str, Any]:
         "exception_type": error.exception_type,
         **stack_facts(events.stacks),
     }
+    if error.sender is not None and error.sender.time is not None:
+        facts["time"] = error.sender.time
     if error.raised_from is not None:
         raised = error.raised_from
         facts["raised_from"] = {"function": raised.function, "file": raised.file, "line": raised.line}

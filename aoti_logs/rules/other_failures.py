@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
+from aoti_logs.parse.elastic import WorkerFailures
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.al109_assert_text_lost import lost_assertion
 from aoti_logs.rules.error_case import ErrorCase
@@ -64,8 +65,9 @@ def other_findings(
     by_rank: dict[int | None, list[ErrorText]] = {}
     for error in serious:
         by_rank.setdefault(error.rank, []).append(error)
+    launcher = _heard_of(by_rank)
     found: list[Finding] = []
-    for rank, group in by_rank.items():
+    for rank, group in [*by_rank.items(), *([(None, launcher)] if launcher else [])]:
         explained = _is_explained(rank, asserted, group)
         chains, rest = failure_chains(group)
         compiles = chain_findings(chains, source, evidence, events.messages)
@@ -84,7 +86,23 @@ def other_findings(
             )
         if own:
             found.append(_finding(own, events, source, evidence, explained=explained, because=(_BEHIND,)))
-    return found
+    # Of errors that tell no rank nobody knows whose they are; the launcher names one.
+    named = {e.detail.first.rank for e in launcher if isinstance(e.detail, WorkerFailures) and e.detail.first}
+    return sorted(found, key=lambda f: f.rank not in named) if named else found
+
+
+def _heard_of(by_rank: dict[int | None, list[ErrorText]]) -> list[ErrorText]:
+    """Take a launcher's table out of the errors of unknown rank where the worker that it names has errors of its own."""
+    unknown = by_rank.get(None, [])
+    heard = []
+    for error in unknown:
+        lead = error.detail.first if isinstance(error.detail, WorkerFailures) else None
+        if lead is not None and lead.rank in by_rank:
+            heard.append(error)
+    if len(heard) == len(unknown):
+        return []
+    by_rank[None] = [e for e in unknown if not any(e is h for h in heard)]
+    return heard
 
 
 def _is_explained(rank: int | None, asserted: set[int | None], group: Sequence[ErrorText]) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
+from aoti_logs.rules.rank_order import in_order, of_one_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,18 +37,29 @@ def by_rank(findings: Sequence[Finding]) -> list[Finding]:
     leads: dict[int, Finding] = {}
     counted: set[int] = set()
     for group in groups.values():
-        first, *others = group.values()
+        first, *others = in_order(list(group.values())) or group.values()
         if others:
             leads[id(first)] = _joined(first, others)
             counted.update(map(id, others))
-    return _under_the_first([leads.get(id(f), f) for f in findings if id(f) not in counted])
+    return _under_the_first(_by_time([leads.get(id(f), f) for f in findings if id(f) not in counted]))
+
+
+def _by_time(findings: list[Finding]) -> list[Finding]:
+    """Let the failure with the earliest time lead, where all failures of ranks tell times that can be compared."""
+    places = [
+        n for n, f in enumerate(findings) if f.role == "cause" and f.rank is not None and not _distance(f)
+    ]
+    found = list(findings)
+    for place, finding in zip(places, in_order([findings[n] for n in places]), strict=False):
+        found[place] = finding
+    return found
 
 
 def _signature(finding: Finding) -> tuple[Any, ...]:
     facts = finding.facts
     text = facts.get("innermost") or facts.get("assertion") or facts.get("message") or finding.title
     place = (facts.get("file"), facts.get("line"), facts.get("function"))
-    return finding.rule, finding.kind, *place, _NUMBER.sub("#", str(text))
+    return finding.rule, finding.kind, finding.facts.get("run_in_log"), *place, _NUMBER.sub("#", str(text))
 
 
 def _joined(lead: Finding, others: list[Finding]) -> Finding:
@@ -56,15 +68,23 @@ def _joined(lead: Finding, others: list[Finding]) -> Finding:
         Link("again", f.title, f.chain[0].place if f.chain else None, details=(f"rank {f.rank}",))
         for f in others
     ]
-    in_order = len({f.log for f in (lead, *others)}) == 1
-    first = f"rank {lead.rank} printed it first" if in_order else "which was first is not known"
-    note = f"the same failure on {len(ranks)} ranks ({_named(ranks)}); {first}"
+    note = f"the same failure on {len(ranks)} ranks ({_named(ranks)}); {_which(lead, others)}"
+    if not of_one_run([(f.log or "", f.rank or 0) for f in (lead, *others)]):
+        note += "; nothing tells that these logs are of one run"
     return replace(
         lead,
         facts={**lead.facts, "ranks": ranks, "n_ranks": len(ranks)},
         notes=(note, *lead.notes),
         consequences=(*links, *lead.consequences),
     )
+
+
+def _which(lead: Finding, others: list[Finding]) -> str:
+    if in_order([lead, *others]):
+        return f"rank {lead.rank} printed it first, at {lead.facts['time']}"
+    timed = any(f.facts.get("time") for f in (lead, *others))
+    in_one = len({f.log for f in (lead, *others)}) == 1 and not timed
+    return f"rank {lead.rank} printed it first" if in_one else "which was first is not known"
 
 
 def _named(ranks: Sequence[int]) -> str:
@@ -77,7 +97,7 @@ def _under_the_first(findings: list[Finding]) -> list[Finding]:
     causes = [f for f in findings if f.role == "cause"]
     moved: dict[int, list[Finding]] = {}
     for finding in causes:
-        lead = next((f for f in causes if _before(f, finding)), None)
+        lead = min((f for f in causes if _before(f, finding)), key=lambda f: _far(f, finding), default=None)
         if lead is not None:
             moved.setdefault(id(lead), []).append(finding)
     gone = {id(f) for group in moved.values() for f in group}
@@ -96,11 +116,19 @@ def _distance(finding: Finding) -> int:
     """Tell how far from the cause a report is: 0 of a failure of its own, 1 of a rank that waited, 2 of who heard of it."""
     if finding.rule in _HEARD or finding.kind == "peer_lost" or finding.facts.get("peer_ended") is True:
         return 2
-    return int(finding.rule in _WAITED)
+    return int(finding.rule in _WAITED or finding.facts.get("waited") is True)
+
+
+def _far(lead: Finding, heard: Finding) -> int:
+    """Tell how badly a failure fits what was heard: the rank that is named, any rank, one of nobody knows which rank."""
+    named = heard.facts.get("first_rank")
+    return 0 if named is not None and lead.rank == named else 2 if lead.rank is None else 1
 
 
 def _before(lead: Finding, heard: Finding) -> bool:
     """Tell whether one finding stands nearer to the cause of the other; who timed out did so after the other rank failed."""
+    if lead.facts.get("run_in_log") != heard.facts.get("run_in_log"):
+        return False
     if lead.log != heard.log or _distance(lead) >= _distance(heard) or lead.rank is None is heard.rank:
         return False
     if _distance(heard) > 1:
