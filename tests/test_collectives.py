@@ -107,7 +107,7 @@ def test_fingerprints_name_the_field_that_differs():
     assert [(f.rank, dict(f.fields)["TensorShape"]) for f in found] == [(1, "[512]"), (0, "[1024]")]
 
 
-@pytest.mark.parametrize("prefix", [RECENT, OLD])
+@pytest.mark.parametrize("prefix", [RECENT, OLD, f"[rank0]:{OLD}"])
 def test_a_timeout_alone_names_no_guilty_rank(explain, prefix):
     (finding,) = explain(f"{prefix}{TIMEOUT}\n")
     assert (finding.rule, finding.kind, finding.confidence) == ("AL320", "collective_timeout", "unknown")

@@ -91,13 +91,6 @@ def test_an_amd_gpu_tells_the_address_and_the_queue():
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
-        (
-            (
-                ":0:rocdevice.cpp :2984: 3 us: [pid:1 tid:0x7] Callback: Queue 0x7f34 Aborting with error : "
-                "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION: The agent attempted to access memory. code: 0x29"
-            ),
-            "rocm_memory_fault",
-        ),
         (QUEUE, "rocm_memory_fault"),
         (
             "Memory access fault by GPU node-1 (Agent handle: 0x55) on address (nil). Reason: Unknown.",

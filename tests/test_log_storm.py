@@ -1,11 +1,13 @@
 """Storms: counting runs by their ends gives what the grammar gives line by line."""
 
 from typing import Any
+from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoti_logs.parse.announce import Announcer
+from aoti_logs.parse.announce_lines import LineAnnouncer
 from aoti_logs.parse.assertion import device_line
 from aoti_logs.parse.peel import peel
 from tests.log_text import read
@@ -121,9 +123,9 @@ def test_numbers_of_any_length_are_read():
 
 
 @given(st.lists(st.sampled_from([b"ab", b"abc", b"\nab", b"x", b"\n"]), max_size=40).map(b"".join), st.data())
-def test_an_announcer_that_is_passed_by_finds_the_same_places(text, data):
+def test_all_announcers_find_the_same_places(text, data):
     words = (b"ab", b"bc", b"\na", b"xx")
-    both = Announcer(text, words), Announcer(text, words, passing=True)
+    both = Announcer(text, words), Announcer(text, words, passing=True), LineAnnouncer(text, words)
     at = 0
     while at < len(text):
         stop = data.draw(st.integers(at, len(text)))
@@ -132,5 +134,29 @@ def test_an_announcer_that_is_passed_by_finds_the_same_places(text, data):
             n for n in range(at, stop) if text[n : n + 1] == b"a" and (n == 0 or text[n - 1 : n] == b"\n")
         ]
         expected = min(starts, default=None)
-        assert [a.next(at, stop) for a in both] == [expected, expected]
+        assert [a.next(at, stop) for a in both] == [expected] * 3
         at = (max(stop, at + 1) if expected is None else expected + 1) + data.draw(st.integers(0, 4))
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"Error: ", b"\n[W", b"\xff", b"x" * 50, b"\n", b"\r", b"rror: "]), max_size=60
+    ).map(b"".join),
+    st.integers(1, 40),
+)
+def test_blocks_do_not_change_what_a_large_log_announces(text, block):
+    words = (b"Error: ", b"\n[W")
+    found = []
+    with mock.patch("aoti_logs.parse.announce_lines._BLOCK", block):
+        announcer = LineAnnouncer(text, words)
+        at: int | None = 0
+        while at is not None and at < len(text):
+            at = announcer.next(at, len(text))
+            if at is not None:
+                found.append(at)
+                at += 1
+    starts = [n for n in range(len(text)) if text[n:].startswith(b"Error: ")]
+    starts += [
+        n for n in range(len(text)) if text[n:].startswith(b"[W") and (n == 0 or text[n - 1 : n] == b"\n")
+    ]
+    assert found == sorted(starts)

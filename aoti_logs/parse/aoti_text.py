@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from aoti_logs.parse import aoti_load, aoti_run
-from aoti_logs.parse.aoti_facts import ConstantError, PackageError, RuntimeFault
+from aoti_logs.parse.aoti_facts import ConstantError, PackageError, ProxyError, RuntimeFault
 from aoti_logs.parse.shape import LONGEST, fields
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ _PLAIN: tuple[tuple[str, object], ...] = (
     ("Failed to start kernel compilation", RuntimeFault("lazy_triton")),
     ("Failed to run kernel with autotuning", RuntimeFault("lazy_triton")),
     ("Invalid extern node index", RuntimeFault("proxy")),
+    ("Expect returned int value to match the serialized int value", ProxyError("outputs")),
     ("Failed to open custom obj file", PackageError("file")),
 )
 """Texts without parts, by their first words."""

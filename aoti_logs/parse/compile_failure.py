@@ -75,11 +75,10 @@ def read_failure(exception_type: str | None, text: str) -> Failure:
     inner, core, backend = _peel(own, said)
     kind, detail, operator = _judge([n for n in (kind_name, *inner) if n], core, said)
     message = _message(core)
-    if isinstance(detail, NodeCall):
-        node = _node(core)
-        if node is not None:
-            cause, message = node[1], node[2] or message
-            inner = (*inner, cause) if cause else inner
+    node = _node(core)
+    if isinstance(detail, NodeCall) and node is not None:
+        cause, message = node[1], node[2] or message
+        inner = (*inner, cause) if cause else inner
     return Failure(
         kind=kind,
         exception_type=kind_name,
@@ -90,6 +89,7 @@ def read_failure(exception_type: str | None, text: str) -> Failure:
         operator=operator,
         detail=detail,
         user_frames=user_frames(frames),
+        node=node[0] if node is not None else None,
     )
 
 

@@ -278,6 +278,8 @@ class Failure:
     detail: Detail | None = None
     user_frames: tuple[UserFrame, ...] = ()
     """`from user code:`, outermost first."""
+    node: NodeCall | None = None
+    """The node that was being run, where the text names one beside its `detail`."""
 
     @property
     def class_name(self) -> str | None:

@@ -21,6 +21,8 @@ from aoti_logs.parse import (
     device_exception,
     draft_export,
     error,
+    escaped_traceback,
+    exception_group,
     failure_line,
     kernel_log,
     limit_line,
@@ -32,10 +34,12 @@ from aoti_logs.parse import (
     python_warning,
     sanitizer,
     stack,
+    styled_traceback,
     torch_logs,
     traceback,
 )
 from aoti_logs.parse.announce import Announcer
+from aoti_logs.parse.announce_lines import LineAnnouncer
 from aoti_logs.parse.assertion import Tallies
 from aoti_logs.parse.cpu_assertion import cpu_assertions
 from aoti_logs.parse.events import LogEvents
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.peel import Wrapping
     from aoti_logs.sources.source import Source
 
+_LARGE = 1 << 22  # bytes from which on it pays to import polars for telling the lines that are read
 _WORDS = (
     *note.WORDS,
     *torch_logs.WORDS,
@@ -121,6 +126,9 @@ def _read(log: Log, tallies: Tallies) -> None:
         printer.read_dump,
         memory_report.read_memory_report,
         pruned_choice.read_pruned,
+        escaped_traceback.read_escaped,
+        exception_group.read_group,
+        styled_traceback.read_styled,
         traceback.read_traceback,
         crash.read_crash,
         error.read_error,
@@ -134,7 +142,9 @@ def _read(log: Log, tallies: Tallies) -> None:
         printed_program.read_printed_program,
         python_warning.read_python_warning,
     )
-    announcer = Announcer(log.data, (*_WORDS, *messages.words))
+    words = (*_WORDS, *messages.words)
+    large = log.size >= _LARGE
+    announcer = LineAnnouncer(log.data, words) if large else Announcer(log.data, words)
     at = 0
     while not log.wrapped and (at := log.claims.skip(at)) < log.size:
         stop = log.claims.next_start(at, log.size)

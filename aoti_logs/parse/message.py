@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.device_errors import error_name
+from aoti_logs.parse.excerpt import excerpt_below
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.parse.stack import is_announced, raised_from, read_stack
 
@@ -85,8 +86,10 @@ def read_message(
     """
     further = Further.ANY if text.startswith(_LISTS) else further
     message = Message([line], [text], raised)
+    if _take_excerpt(log, message):
+        further = Further.ANY  # what is wrong with the source stands below the caret
     blanks: list[Line] = []
-    now = log.after(line)
+    now = log.after(message.lines[-1])
     hinted = text.startswith("input_handles[")
     longest = _LONGEST_COMPILE if "C++ compile error" in text else _LONGEST
     while now is not None and len(message.lines) < longest:
@@ -116,6 +119,8 @@ def read_message(
         message.lines.extend(blanks)
         message.lines.extend(own)
         blanks = []
+        if _take_excerpt(log, message):
+            further = Further.ANY
         if message.stack is not None:
             _read_outer(log, message)
             break
@@ -123,6 +128,14 @@ def read_message(
     if blanks and message.stack is None and hinted:
         message.lines.append(blanks[0])
     return message
+
+
+def _take_excerpt(log: Log, message: Message) -> bool:
+    """Take the source below the last line of a message, if it announces some."""
+    lines = excerpt_below(log, message.lines[-1], message.texts[-1])
+    message.lines.extend(lines)
+    message.texts.extend(row.text for row in lines)
+    return bool(lines)
 
 
 def _read_outer(log: Log, message: Message) -> None:

@@ -7,7 +7,7 @@ test, then read by its grammar (once for each shape, see `parse/shape.py`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Frame
@@ -70,6 +70,7 @@ _LIBRARY = re.compile(r"\.(?:so(?:\.\d+)*|dll|dylib|pyd)$")
 _NO_PLACE = {"??", "???", "offloadstuff.c", ""}
 _SYMBOLS_OF = ("C10_SYMBOL", "RAW_SYMBOL", "CAPTURED_SYMBOL", "GDB_SYMBOL", "GDB_MARK", "LLDB_SYMBOL", "SYMBOL",
                "AT_SYMBOL", "UCX_SYMBOL", "DUMP_SYMBOL", "WINDOWS_SYMBOL", "PYSPY_SYMBOL")  # fmt: skip
+_ODD = frozenset("<?(")
 _UNKNOWN = re.compile(r"<unknown function>?|\?\?(?:\(\))?|<null>|\(unknown\)|<unknown symbol>|\(nil\)")
 
 
@@ -148,112 +149,131 @@ def bare(text: str) -> str:
     return text if found is None else text[found.end() :]
 
 
-def _frame(found: Fields, span: Span, number: int) -> Frame:
-    symbol = next((found[s][0] for s in _SYMBOLS_OF if s in found), None)
-    digits = first(found, "NUMBER")
-    return Frame(
-        number=int(digits[:9]) if digits else number,
-        symbol=None if symbol is None or _UNKNOWN.fullmatch(symbol) else symbol,
-        file=None,
-        line=None,
-        library=None,
-        offset=None,
-        address=_hex(first(found, "ADDRESS") or first(found, "HEX")),
-        span=span,
-    )
+def _symbol(found: Fields) -> str | None:
+    for name in _SYMBOLS_OF:
+        if name in found:
+            symbol = found[name][0]
+            return None if symbol[0] in _ODD and _UNKNOWN.fullmatch(symbol) else symbol
+    return None
 
 
+def _number(found: Fields, number: int) -> int:
+    return int(found["NUMBER"][0][:9]) if "NUMBER" in found else number
+
+
+def _count(found: Fields, name: str) -> int | None:
+    return int(found[name][0][:9]) if name in found else None
+
+
+def _place(
+    file: str | None, line: int | None, library: str | None
+) -> tuple[str | None, int | None, str | None, int | None]:
+    """Return file, line, library, offset: a number behind a library's name is a byte offset, and line 0 is none."""
+    if file and _LIBRARY.search(file):
+        return None, None, file, line
+    if file is None or file in _NO_PLACE or line == 0:
+        return None if file in _NO_PLACE else file, None, library, None
+    return file, line, library, None
+
+
+# Each of these makes a frame at once: there are hundreds of thousands of them.
 def _c10(found: Fields, span: Span, number: int) -> Frame:
     library = first(found, "LIBRARY") or first(found, "RAW_LIBRARY")
-    return replace(_frame(found, span, number), library=library, offset=_hex(first(found, "OFFSET")))
-
-
-def _place(frame: Frame, file: str | None, digits: str | None, library: str | None = None) -> Frame:
-    """Add where the code stands; a number behind a library's name is a byte offset, and line 0 is none."""
-    line = int(digits[:9]) if digits else None
-    if file and _LIBRARY.search(file):
-        return replace(frame, library=file, offset=line)
-    if file is None or file in _NO_PLACE or line == 0:
-        file, line = None if file in _NO_PLACE else file, None
-    return replace(frame, file=file, line=line, library=library)
+    offset, address = _hex(first(found, "OFFSET")), _hex(first(found, "ADDRESS"))
+    return Frame(_number(found, number), _symbol(found), None, None, library, offset, address, span)
 
 
 def _captured(found: Fields, span: Span, number: int) -> Frame:
-    return _place(_frame(found, span, number), first(found, "FILE"), first(found, "LINE"))
+    file, line, library, offset = _place(first(found, "FILE"), _count(found, "LINE"), None)
+    return Frame(_number(found, number), _symbol(found), file, line, library, offset, None, span)
 
 
 def _gdb(found: Fields, span: Span, number: int) -> Frame:
-    frame = _frame(found, span, number)
-    frame = _place(frame, first(found, "GDB_FILE"), first(found, "LINE"), first(found, "GDB_LIBRARY"))
-    arguments = first(found, "ARGUMENTS")
+    place = _place(first(found, "GDB_FILE"), _count(found, "LINE"), first(found, "GDB_LIBRARY"))
+    own, address = _number(found, number), _hex(first(found, "ADDRESS"))
     # Frame 0 has no address where the process stopped at the beginning of a line.
-    inlined = frame.address is None and frame.number > 0 and "GDB_MARK" not in found
-    return replace(frame, arguments=arguments, inlined=inlined)
+    inlined = address is None and own > 0 and "GDB_MARK" not in found
+    arguments = first(found, "ARGUMENTS")
+    return Frame(own, _symbol(found), *place, address, span, arguments=arguments, inlined=inlined)
 
 
 def _lldb(found: Fields, span: Span, number: int) -> Frame:
-    frame = _frame(found, span, number)
     flags = found.get("LLDB_FLAG", [])
-    symbol, inlined = frame.symbol, "[inlined]" in flags
+    symbol, inlined = _symbol(found), "[inlined]" in flags
     if symbol is not None and " [inlined] " in symbol:
         symbol, inlined = symbol.rpartition(" [inlined] ")[2], True
-    distance = first(found, "DISTANCE")
-    library = first(found, "LLDB_MODULE")
-    frame = replace(
-        _place(frame, first(found, "LLDB_FILE"), first(found, "LINE"), library),
-        symbol=symbol,
+    file, line, _, _ = _place(first(found, "LLDB_FILE"), _count(found, "LINE"), None)
+    library, offset = first(found, "LLDB_MODULE"), _count(found, "DISTANCE")
+    address, column = _hex(first(found, "ADDRESS")), _count(found, "COLUMN")
+    return Frame(
+        _number(found, number),
+        symbol,
+        file,
+        line,
+        library,
+        offset,
+        address,
+        span,
+        column=column,
         inlined=inlined,
     )
-    column = first(found, "COLUMN")
-    offset = int(distance[:9]) if distance else None
-    return replace(frame, library=library, offset=offset, column=int(column[:9]) if column else None)
 
 
 def _sanitizer(found: Fields, span: Span, number: int) -> Frame:
-    frame = _place(_frame(found, span, number), first(found, "FILE"), first(found, "LINE"))
-    column, module, build = first(found, "COLUMN"), first(found, "MODULE"), first(found, "BUILD")
-    return replace(
-        frame,
-        library=module or frame.library,
-        offset=_hex(first(found, "OFFSET")) if module else frame.offset,
-        column=int(column[:9]) if column else None,
+    file, line, library, offset = _place(first(found, "FILE"), _count(found, "LINE"), None)
+    module = first(found, "MODULE")
+    if module is not None:
+        library, offset = module, _hex(first(found, "OFFSET"))
+    address, column, build = _hex(first(found, "ADDRESS")), _count(found, "COLUMN"), first(found, "BUILD")
+    return Frame(
+        _number(found, number),
+        _symbol(found),
+        file,
+        line,
+        library,
+        offset,
+        address,
+        span,
+        column=column,
         build_id=build,
     )
 
 
-def _signed(found: Fields) -> int | None:
-    digits = first(found, "SIGNED")
-    return None if digits is None else int(digits[:19], 16)
+def _at(found: Fields, span: Span, number: int) -> Frame:
+    return Frame(number, _symbol(found), None, None, None, None, _hex(first(found, "HEX")), span)
 
 
 def _symbols(found: Fields, span: Span, number: int) -> Frame:
     library = first(found, "LIBRARY") or first(found, "QUOTED_LIBRARY")
-    frame = _frame(found, span, number)
-    return replace(frame, library=library.strip('"') if library else None, offset=_signed(found))
-
-
-def _ucx(found: Fields, span: Span, number: int) -> Frame:
-    return _place(_frame(found, span, number), first(found, "UCX_FILE"), first(found, "LINE"))
-
-
-def _dump(found: Fields, span: Span, number: int) -> Frame:
-    distance = first(found, "DISTANCE")
-    frame = _frame(found, span, number)
-    return replace(
-        frame, library=first(found, "DUMP_LIBRARY"), offset=int(distance[:9]) if distance else None
+    signed, address = first(found, "SIGNED"), _hex(first(found, "ADDRESS"))
+    offset = None if signed is None else int(signed[:19], 16)
+    return Frame(
+        number, _symbol(found), None, None, library.strip('"') if library else None, offset, address, span
     )
 
 
+def _ucx(found: Fields, span: Span, number: int) -> Frame:
+    place = _place(first(found, "UCX_FILE"), _count(found, "LINE"), None)
+    return Frame(_number(found, number), _symbol(found), *place, _hex(first(found, "ADDRESS")), span)
+
+
+def _dump(found: Fields, span: Span, number: int) -> Frame:
+    library, offset = first(found, "DUMP_LIBRARY"), _count(found, "DISTANCE")
+    address = _hex(first(found, "ADDRESS"))
+    return Frame(_number(found, number), _symbol(found), None, None, library, offset, address, span)
+
+
 def _windows(found: Fields, span: Span, number: int) -> Frame:
-    frame = replace(_frame(found, span, number), address=_hex(found["HEX_PAIR"][0][:16]))
-    file, line = first(found, "WINDOWS_FILE"), first(found, "WINDOWS_LINE")
-    if file and not file.startswith("<") and line and line.isdigit():
-        frame = replace(frame, file=file, line=int(line[:9]))
-    return replace(frame, library=first(found, "WINDOWS_MODULE"))
+    file, digits = first(found, "WINDOWS_FILE"), first(found, "WINDOWS_LINE") or ""
+    known = file is not None and not file.startswith("<") and digits.isdigit()
+    file, line = (file, int(digits[:9])) if known else (None, None)
+    address = _hex(found["HEX_PAIR"][0][:16])
+    return Frame(number, _symbol(found), file, line, first(found, "WINDOWS_MODULE"), None, address, span)
 
 
 def _pyspy(found: Fields, span: Span, number: int) -> Frame:
-    return _place(_frame(found, span, number), first(found, "PYSPY_FILE"), first(found, "LINE"))
+    place = _place(first(found, "PYSPY_FILE"), _count(found, "LINE"), None)
+    return Frame(number, _symbol(found), *place, None, span)
 
 
 def _hex(digits: str | None) -> int | None:
@@ -266,9 +286,9 @@ _GDB_FORM = Form("gdb", "frame", "gdb", _gdb)
 _LLDB_FORM = Form("lldb", "native_frame", "lldb", _lldb)
 _SANITIZER_FORM = Form("sanitizer", "native_frame", "sanitizer", _sanitizer)
 _LLVM_FORM = Form("llvm", "native_frame", "sanitizer", _sanitizer)
-_GLOG_FORM = Form("glog", "native_frame", "at", _frame, numbered=False)
-_ABSL_FORM = Form("absl", "native_frame", "at", _frame, numbered=False)
-_FOLLY_FORM = Form("folly", "native_frame", "at", _frame, numbered=False)
+_GLOG_FORM = Form("glog", "native_frame", "at", _at, numbered=False)
+_ABSL_FORM = Form("absl", "native_frame", "at", _at, numbered=False)
+_FOLLY_FORM = Form("folly", "native_frame", "at", _at, numbered=False)
 _UCX_FORM = Form("ucx", "native_frame", "ucx", _ucx)
 _SYMBOLS_FORM = Form("symbols", "native_frame", "symbols", _symbols, numbered=False)
 _BINARY_FORM = Form("faulthandler", "native_frame", "binary", _symbols, numbered=False)

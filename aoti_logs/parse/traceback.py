@@ -49,7 +49,9 @@ _ANNOUNCES = re.compile(
     r"[Tt]raceback|in DataLoader worker process \d+|in (?:replica|pin memory|thread) .{0,60}|\bray::.{0,400}|\"\"\")\W*$"
 )
 """The last line of a message below which the traceback of another process stands."""
-_BACKEND = re.compile(r"backend='[^'\n]{1,200}' raised:$")
+_BACKEND = re.compile(
+    r"(?P<type>(?:[A-Za-z_]\w*\.)*BackendCompilerFailed: )?backend='[^'\n]{1,200}' raised:$"
+)
 _IGNORED = re.compile(r"Exception ignored (?:in|on|while)\b")
 _QUOTES = {'"""', "'''"}
 _DEEPEST = 8
@@ -106,6 +108,7 @@ def read_traceback(log: Log, line: Line) -> bool:
     ignored = above is not None and _IGNORED.match(above.text.strip()) is not None
     if above is not None and ignored:
         block.lines.insert(0, above)
+    join_above(log, block)
     if ignored or follows_choice(log, line.start):
         block.errors = [replace(e, form=ErrorForm.WARNING) for e in block.errors]  # the program goes on
     block.keep(log)
@@ -153,6 +156,26 @@ def _chain(log: Log, last: Line) -> tuple[list[Line], str | None, Line | None]:
     return [], None, None
 
 
+def join_above(log: Log, block: Block) -> None:
+    """Join a block with the words above it that say how it follows another exception."""
+    own: list[Line] = []
+    now = log.before(block.lines[0])
+    while now is not None and len(own) < _BETWEEN:
+        text = now.text.strip()
+        found = _CHAIN.match(text)
+        own.insert(0, now)
+        if found is not None:
+            chained = "cause" if found["cause"] else "context"
+            first = next((n for n, e in enumerate(block.errors) if not e.depth), None)
+            if first is not None and block.errors[first].chained is None:
+                block.errors[first] = replace(block.errors[first], chained=chained)
+            block.lines[:0] = own
+            return
+        if text:
+            return
+        now = log.before(now)
+
+
 def _one(log: Log, line: Line, depth: int) -> Block | None:
     head = [line] if is_header(line.text) else []
     frames, lines = read_frames(log, log.after(line) if head else line)
@@ -181,7 +204,10 @@ def read_exception(log: Log, line: Line) -> bool:
     if found is None or not _NAMED.match(found["error"]):
         return False
     above = log.before(line)
-    if above is not None and _BACKEND.match(above.text.strip()):
+    backend = _BACKEND.match(above.text.strip()) if above is not None else None
+    if above is not None and backend is not None and backend["type"]:
+        block = raised(log, above, above.text.strip(), [], (), 0)
+    elif above is not None and backend is not None:
         # What raised it was cut off, and the rest says which backend it was.
         block = raised(log, line, f"{above.text.strip()}\n{found['error']}", [above], (), 0, typed=False)
     else:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.parse.assertion import condition
 from aoti_logs.parse.python_repr import plain, read_repr
+from aoti_logs.parse.worker_text import root_text
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import AssertionText, LogLine
@@ -25,9 +26,7 @@ _TRACEBACK = "Traceback (most recent call last):"
 _SOURCE = re.compile(
     r"^\s*(?:tl\.\w+\(|\w+ = (?:tl|libdevice|triton_helpers)\.|@triton\.|def triton_\w*\()", re.MULTILINE
 )
-_RAISED = re.compile(
-    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Resources|Failure|Construct)\b(?:[:(].*)?$"
-)
+_QUOTED = re.compile(r"[A-Z]\w*(?:Error|Exception)\(.*\)$")
 _TEMPLATE_ARGUMENT = re.compile(r"arg_[A-Z]\w*$")
 _MOST = 64
 
@@ -88,10 +87,15 @@ def read_dump(message: LogLine) -> TritonDump | None:
 
 
 def _raised(lines: list[str], traced: int | None) -> int | None:
-    """Return the line of the exception that counts: the first behind the traceback."""
+    """Return the line of the exception that counts, below the traceback."""
     if traced is None:
         return None
-    return next((n for n in range(traced + 1, len(lines)) if _RAISED.match(lines[n])), None)
+    told = root_text("\n".join(lines[traced:])).partition("\n")[0]
+    if (
+        told == lines[traced]
+    ):  # nothing has the form of an exception; an excerpt may end in what Triton quotes
+        return next((n for n in range(traced + 1, len(lines)) if _QUOTED.match(lines[n])), None)
+    return lines.index(told, traced)
 
 
 def _metadata(line: str) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ that device, a device string, a pointer of the other kind.
 
 ## Why it matters
 A model of AOTInductor is machine code for one kind of device. Torch says so in many ways, most of them late, and two
-of the worst combinations (CUDA tensors for a CPU model, weights of a CUDA model on the CPU before 2.12) end in a
+of the worst combinations (CUDA tensors for a CPU model, weights of a CUDA model on the CPU in older releases) end in a
 segmentation fault without any text.
 
 ## Example

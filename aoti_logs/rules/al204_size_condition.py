@@ -44,10 +44,12 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     story = story_of(case)
     facts: dict[str, Any] = {**story_facts(story), "condition": told.condition, "received": told.value}
     links: list[Link] = []
-    operand: str | None = None
+    symbols = set(_SYMBOL.findall(told.condition))
+    operand = next(iter(symbols)) if len(symbols) == 1 else None
+    sure = operand is not None
     for source, line, text in _asserts(case, told.condition):
         given = _GIVEN.search(text)
-        operand = given[1].strip() if given else None
+        operand = operand or (given[1].strip() if given else None)
         links.append(Link("assert", text, source.place(line), Confidence.LIKELY))
         links += _sizes(case, source, told.condition)
         break
@@ -64,13 +66,13 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "AL204",
         "runtime_assert",
         title,
-        Confidence.LIKELY if operand else Confidence.PROVEN,
+        Confidence.LIKELY if operand and not sure else Confidence.PROVEN,
         because=("compiled code checks what export took for granted about sizes that only a run knows",),
         links=(*links, *story_links(story)),
         facts=facts,
         missing=missing,
         doubt="the wrapper at hand has this assert; that it is the model that ran is not quoted"
-        if operand
+        if operand and not sure
         else None,
     )
 

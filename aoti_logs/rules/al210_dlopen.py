@@ -112,6 +112,14 @@ def _cause(told: DlopenError, story: Story) -> _Cause:
             ("a library that was built on a newer system does not load on an older one",),
             ("compile on a system that is as old as the one that serves, or serve on a newer one",),
         )
+    if "ermission denied" in reason or "Operation not permitted" in reason:
+        return _Cause(
+            f"the system does not let this process load `{name}`: {reason}",
+            (
+                "the file may not be read, or stands in a folder that is mounted without the right to execute (noexec)",
+            ),
+            ("load it from a folder that allows it",),
+        )
     if "cannot open shared object file" in reason:
         missing = told.library if "/" in (told.library or "") else name
         return _Cause(

@@ -63,7 +63,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if told.problem in _ANYWHERE and not _loads(case):
         return None
     story = story_of(case)
-    cause = _cause(told)
+    cause = _cause(told, found=case.error.message.startswith("File found"))
     facts: dict[str, Any] = {
         "phase": "load",
         "problem": told.problem,
@@ -106,7 +106,7 @@ def _loads(case: ErrorCase) -> bool:
     return own or alone or loads_package(error)
 
 
-def _cause(told: PackageError) -> _Cause:
+def _cause(told: PackageError, *, found: bool) -> _Cause:
     if told.problem == "zip":
         return _zip(told.reason or "")
     if told.problem == "no_model":
@@ -124,7 +124,7 @@ def _cause(told: PackageError) -> _Cause:
             "the package seems to hold no library: the loader set out to compile the source",
             (
                 "without a .so of its own the loader takes a package for one of source only, and looks for compile flags",
-                "torch 2.6 says `File found` where it means that it did not find it",
+                *(("torch 2.6 says `File found` where it means that it did not find it",) if found else ()),
             ),
             ("package it again (package_cpp_only adds the flags), and copy the file whole",),
             Confidence.LIKELY,

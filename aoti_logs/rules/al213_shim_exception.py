@@ -118,11 +118,17 @@ def _title(story: Story, name: str, said: str | None, *, later: bool) -> str:
     return f"{name} failed in the model: {said}" if said else f"{name} failed in the model"
 
 
-def _host_memory(story: Story) -> DeviceError | None:
-    """Return what was said, where a pointer to the host's memory was taken for one of the device."""
+def _device_error(story: Story) -> DeviceError | None:
+    """Return what was said, where it is about devices."""
     detail = story.said.detail if story.said is not None else None
     cause = detail.cause if isinstance(detail, ShimException) else detail
-    return cause if isinstance(cause, DeviceError) and cause.problem == "host_memory" else None
+    return cause if isinstance(cause, DeviceError) else None
+
+
+def _host_memory(story: Story) -> DeviceError | None:
+    """Return what was said, where a pointer to the host's memory was taken for one of the device."""
+    cause = _device_error(story)
+    return cause if cause is not None and cause.problem == "host_memory" else None
 
 
 def _because(story: Story, *, later: bool) -> tuple[str, ...]:
@@ -141,7 +147,14 @@ def _because(story: Story, *, later: bool) -> tuple[str, ...]:
                 "CPU tensor given to a CUDA model"
             ),
         )
-    return ("generated code calls this operator of ATen; ATen raised",)
+    reasons = ["generated code calls this operator of ATen; ATen raised"]
+    cause = _device_error(story)
+    if cause is not None and cause.problem in {"operands", "out_tensor"}:
+        reasons.append(
+            "tensors of two devices meet in this call (device mismatch): mostly an input of the model is on another device "
+            "than the model, which nothing checks by default"
+        )
+    return tuple(reasons)
 
 
 def _experiments(case: ErrorCase, *, later: bool) -> tuple[Experiment, ...]:

@@ -23,6 +23,7 @@ of weights still have not.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Missing
@@ -50,6 +51,19 @@ _DOING = {
     "unload": "unloading",
     "query": "asking",
 }
+
+
+_CALLER = re.compile(r"pt2_archive/_package|_inductor/package")
+_PACKAGE_LOST = (
+    "the driver did not find a kernel file (.cubin): the package has lost it, or it was removed from the folder that the "
+    "package is unpacked to"
+)
+_LIBRARY_MOVED = (
+    "the driver did not find a kernel file (.cubin): the .so holds the paths of the machine that compiled it, and it may "
+    "have been moved without them"
+)
+_COPY = "copy or make the package again, and keep the folder that it is unpacked to while the model is loaded"
+_PACKAGE = "package the model with torch._inductor.aoti_compile_and_package: a .pt2 holds its kernel files"
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -123,10 +137,7 @@ def _because(story: Story) -> tuple[str, ...]:
     phase = story.runner_call.phase if story.runner_call is not None else None
     reasons = ["stderr has the cause; the exception has only the runner's call"]
     if isinstance(detail, ImageError) and detail.reason == "file not found":
-        reasons.append(
-            "the driver did not find a kernel file (.cubin): the .so holds the paths of the machine that compiled it, and "
-            "it may have been moved without them"
-        )
+        reasons.append(_PACKAGE_LOST if _packaged(story) else _LIBRARY_MOVED)
     elif phase == "load" and said is not None and "CUDA error" in said.message:
         reasons.append(
             "while loading, the weights are copied to the device: a model compiled for another device than it is loaded on "
@@ -137,12 +148,18 @@ def _because(story: Story) -> tuple[str, ...]:
     return tuple(reasons)
 
 
+def _packaged(story: Story) -> bool:
+    """Tell whether the traceback goes through the caller of a packaged model."""
+    frames = story.raised.python_frames if story.raised is not None else ()
+    return any(_CALLER.search(f.file.replace("\\", "/")) for f in frames)
+
+
 def _fixes(story: Story) -> tuple[str, ...]:
     detail = story.said.detail if story.said is not None else None
     if isinstance(detail, ImageError) and detail.reason == "file not found":
-        return (
-            "package the model with torch._inductor.aoti_compile_and_package: a .pt2 holds its kernel files",
-        )
+        if _packaged(story):
+            return (_COPY,)
+        return (_PACKAGE,)
     return ()
 
 

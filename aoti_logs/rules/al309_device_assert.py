@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 NAN_FOUND = "NaN or Inf found"
 """What `check_nan` of torch/_inductor/codegen/common.py asserts in a Triton kernel."""
-_LIBRARY = re.compile(r"/torch/|^<frozen ")
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
 _BACKENDS = {
     AssertionForm.CUDA: "cuda",

@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Link, Missing
+from aoti_logs.explain import Confidence, Missing
 from aoti_logs.rules.death_facts import (
     check_inputs,
     current_thread,
@@ -39,10 +39,10 @@ from aoti_logs.rules.death_facts import (
     with_gdb,
 )
 from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.model_death import package_device, possible_causes, weights_outside
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.code.evidence import Evidence
     from aoti_logs.parse.events import PythonFrame
     from aoti_logs.rules.error_case import ErrorCase
 
@@ -53,7 +53,6 @@ _PACKAGE = re.compile(
 )
 _PACKAGE_CALLS = {"__call__", "optimized", "run", "boxed_run"}
 _COMPILED = re.compile(r"(?:^|/)(?:\w\w/)?c[a-z2-7]{50,51}\.py$")
-_DEVICE_KEY = re.compile(rb'"AOTI_DEVICE_KEY":\s*"(\w{1,20})"')
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -66,21 +65,21 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     kind = _called(top)
     if kind is None:
         return None
-    device = _device(case)
-    weights = _outside(case.evidence)
+    device = package_device(case.evidence)
+    weights = weights_outside(case.evidence)
     facts: dict[str, Any] = {
         **signal_facts(death, case.group),
         **thread_facts(death),
         "python_frame": place_of(top),
         "package_device": device[0] if device else None,
     }
-    links = [found[1] for found in (device, weights) if found is not None]
+    links = [link for link in (device[1] if device else None, weights) if link is not None]
     return ErrorTold(
         "AL310",
         "segfault" if death.signal in {"SIGSEGV", "SIGBUS"} else "faulthandler",
         f"{death.signal} inside the call of {kind}; no text says why",
         Confidence.UNKNOWN,
-        because=_because(
+        because=possible_causes(
             device[0] if device else None, outside=weights is not None, aoti=kind.startswith("an")
         ),
         links=tuple(links),
@@ -99,53 +98,6 @@ def _called(frame: PythonFrame) -> str | None:
         return "an AOTInductor model"
     if _COMPILED.search(file) and frame.function in {"call", "__call__", "run"}:
         return "code compiled by torch.compile"
-    return None
-
-
-def _because(device: str | None, *, outside: bool, aoti: bool) -> tuple[str, ...]:
-    said = [
-        "possible: an input of another dtype, a shorter or strided one, or a meta tensor, read as raw memory"
-    ]
-    if aoti:
-        where = f" than the package's ({device})" if device else " than the package's"
-        said.insert(0, f"possible: an input on another device{where}; nothing checks that unless asked to")
-    if outside:
-        said.insert(
-            0,
-            "possible: weights that were never loaded; the package keeps them outside of the library (weights_config.json)",
-        )
-    elif aoti:
-        said.append("possible: weights that are not in the library and were never loaded (load_constants)")
-    return tuple(said)
-
-
-def _device(case: ErrorCase) -> tuple[str, Link] | None:
-    """Return the device that the model was compiled for, where one and only one is at hand."""
-    found: dict[str, Link] = {}
-    for source in case.evidence.sources:
-        if source.name.endswith(("wrapper_metadata.json", "_metadata.json")) and len(source.data) < 1 << 20:
-            key = _DEVICE_KEY.search(bytes(source.data))
-            if key is not None:
-                device = key[1].decode()
-                found.setdefault(device, Link("package", f'"AOTI_DEVICE_KEY": "{device}"', source.place(1)))
-    if not found:
-        for code in case.evidence.base.wrappers:
-            wrapper = code.wrapper
-            if wrapper is not None and len(wrapper.devices) == 1:
-                device = wrapper.devices[0]
-                found.setdefault(
-                    device, Link("package", f"the wrapper is compiled for {device}", wrapper.source.place(1))
-                )
-    return next(iter(found.items())) if len(found) == 1 else None
-
-
-def _outside(evidence: Evidence) -> tuple[str, Link] | None:
-    """Return where a package says that its weights are not in the library."""
-    for source in evidence.sources:
-        if source.name.endswith("weights_config.json"):
-            return "outside", Link(
-                "weights", "weights of the package stand outside of its library", source.place(1)
-            )
     return None
 
 

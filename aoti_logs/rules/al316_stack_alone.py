@@ -22,10 +22,14 @@ Keep the lines above the first frame: `Exception raised from ...` and the messag
 
 from __future__ import annotations
 
+import bisect
 import re
+from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Missing, Verdict
+from aoti_logs.parse.frame_name import signature
 from aoti_logs.rules.component import component_of
 from aoti_logs.rules.native_stack import mangled_note, native_facts, native_links, where
 from aoti_logs.rules.rule import Rule
@@ -44,38 +48,35 @@ _FEWEST = 2  # frames
 
 def log_notes(case: LogCase) -> Iterator[Finding]:
     """Tell of the stacks that no error, report or thread of one has, equal ones once."""
-    if not case.events.stacks:
+    stacks = case.events.stacks
+    if not stacks:
         return
-    taken = _taken(case)
+    stopped = {s.format for s in stacks if s.signal is not None}
+    counts = Counter(s.format for s in stacks)
     told: set[str | None] = set()
+    for stack in _alone(case):
+        if len(stack.frames) < _FEWEST or (stack.format in {"gdb", "lldb"} and stack.format in stopped):
+            continue  # the other threads of a process that a debugger stopped
+        own = signature(stack)
+        if own not in told:
+            told.add(own)
+            yield _finding(case, stack, counts[stack.format])
+        if len(told) == _MOST:
+            return
+
+
+def _alone(case: LogCase) -> Iterator[Stack]:
+    """Yield the stacks that do not stand within an error."""
+    spans = sorted((e.span.start, e.span.end) for e in case.events.errors)
+    ends = list(accumulate((end for _, end in spans), max))
     for stack in case.events.stacks:
-        if (stack.span.start, stack.span.end) in taken or len(stack.frames) < _FEWEST or len(told) == _MOST:
-            continue
-        if stack.format in {"gdb", "lldb"} and any(
-            s.format == stack.format and s.signal for s in case.events.stacks
-        ):
-            continue  # another thread of the process that a debugger stopped
-        finding = _finding(case, stack)
-        if finding.facts["signature"] not in told:
-            told.add(finding.facts["signature"])
-            yield finding
+        at = bisect.bisect_right(spans, (stack.span.start, 1 << 62))
+        if not at or ends[at - 1] < stack.span.end:
+            yield stack
 
 
-def _taken(case: LogCase) -> set[tuple[int, int]]:
-    spans: set[tuple[int, int]] = set()
-    covered = [(e.span.start, e.span.end) for e in case.events.errors]
-    for stack in case.events.stacks:
-        own = (stack.span.start, stack.span.end)
-        if any(start <= own[0] and own[1] <= end for start, end in covered):
-            spans.add(own)
-    return spans
-
-
-def _finding(case: LogCase, stack: Stack) -> Finding:
-    facts: dict[str, Any] = {
-        **native_facts(stack),
-        "n_traces": sum(s.format == stack.format for s in case.events.stacks),
-    }
+def _finding(case: LogCase, stack: Stack, count: int) -> Finding:
+    facts: dict[str, Any] = {**native_facts(stack), "n_traces": count}
     links, check = native_links(stack, case.evidence)
     thrown = any(_THROWN.search(str(f.get("symbol") or "").partition("(")[0]) for f in facts["frames"][:4])
     title = f"a native stack without an error, {where(stack)}"

@@ -22,6 +22,7 @@ if not. For sizes, `torch._check_is_size(n)`. `torch.export.draft_export` lists 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Experiment, Link
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 
+_GUARD = "GuardOnDataDependentSymNode"
 _DRAFT = Experiment(
     "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
     (),
@@ -66,10 +68,30 @@ def tell(case: FailureCase) -> Told:
             "size_like": None if found.size_like is None else list(found.size_like),
             "caused_by": _facts(found.caused) if found.caused else None,
             "suggested_checks": list(found.checks),
+            "constant": _constant(found.expression),
+            **_wrapped(case),
         },
         fixes=tuple(fixes(found)),
         experiments=() if case.exported is False else (_DRAFT,),
     )
+
+
+def _constant(expression: str) -> int | None:
+    """Return the number that a value is compared with (`Ne(u0, 589824)`, `u0 > 5`)."""
+    numbers = re.findall(r"(?<![\w.])-?\d{1,18}(?![\w.])", expression)
+    return int(numbers[0]) if len(numbers) == 1 else None
+
+
+def _wrapped(case: FailureCase) -> dict[str, Any]:
+    """Return the node that was run, and the exception that torch raises for such a condition, where another wraps it."""
+    failure = case.failure
+    facts: dict[str, Any] = {}
+    if failure.node is not None:
+        facts["failed_node"] = {"op": failure.node.opcode, "target": failure.node.target}
+    kinds = (failure.class_name, *failure.inner_names)
+    if failure.exception_type is not None and _GUARD not in kinds and "Could not guard on" in failure.text:
+        facts["wrapped_kind"] = _GUARD
+    return facts
 
 
 def fixes(found: Undecided) -> list[str]:

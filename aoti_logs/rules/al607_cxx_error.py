@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 _SHOWN = 3
+_CAPABILITY = re.compile(r"-D ?CPU_CAPABILITY[_=](\w+)")
+_AOTI_FILE = re.compile(r"/c[a-z2-7]{40,60}/c[a-z2-7]{40,60}\.\w")  # torch.compile's folders have two letters
+_SYMBOL = re.compile(r"[‘'`](?:[\w:]+ )*(?P<symbol>[sui]\d{1,6})[’']")
 _ECHO = re.compile(r" *\d+ \| (.*)")  # gcc and clang repeat the line under its error
 
 
@@ -93,7 +96,28 @@ def facts(run: CompilerRun) -> dict[str, Any]:
             for d in run.diagnostics
         ],
         "n_compiler_warnings": run.n_warnings,
+        "cpu_capability": _capability(run.command or ""),
+        **_generated(run),
     }
+
+
+def _capability(command: str) -> str | None:
+    """Return the vector instructions that the code is compiled for: `AVX512`."""
+    found = _CAPABILITY.search(command)
+    return found[1] if found else None
+
+
+def _generated(run: CompilerRun) -> dict[str, Any]:
+    """Return what files and messages tell of the generated code: which runtime it is for, which size is at fault."""
+    files = [run.source_file or "", *(d.file or "" for d in run.diagnostics)]
+    facts: dict[str, Any] = {}
+    if any(_AOTI_FILE.search(file.replace("\\", "/")) for file in files):
+        facts["runtime"] = "aotinductor"
+    named = next((m for d in run.diagnostics if is_serious(d) and (m := _SYMBOL.search(d.message))), None)
+    if named is not None:
+        # Unbacked sizes are `u0`, and were `i0` before torch 2.2; `s0` comes from an input's shape.
+        facts |= {"symbol": named["symbol"], "unbacked": named["symbol"][0] in "ui"}
+    return facts
 
 
 def _links(case: FailureCase, run: CompilerRun, errors: list[Diagnostic]) -> Iterator[Link]:

@@ -59,7 +59,7 @@ def tell(case: FailureCase) -> Told:
         because=tuple(_because(error)),
         links=links,
         facts={
-            "kernel": kernel,
+            **({"kernel": kernel} if kernel else {}),
             "kernel_line": error.line,
             "kernel_col": error.column,
             "inner_error": error.inner or (error.said or None),
@@ -112,7 +112,7 @@ def _because(error: TritonError) -> Iterator[str]:
 
 
 def _decide(error: TritonError, kernel: str | None) -> Iterator[str]:
-    if error.form == "source" and not (kernel or "").startswith("triton_"):
+    if error.form == "source" and kernel is None:
         yield "whether the kernel is torch's or your own: generated ones are named triton_poi_, triton_red_, triton_per_, triton_tem_"
     if error.form == "passes":
         yield "stderr of the same process: MLIR says there which operation it refuses"

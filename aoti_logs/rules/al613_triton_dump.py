@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link, Missing
 from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.failure import Failure, FailureKind
+from aoti_logs.parse.failure import Failure, FailureKind, TritonError
 from aoti_logs.parse.triton_dump import TritonDump, read_dump
 from aoti_logs.parse.triton_error import inner_error
 from aoti_logs.rules.failure_case import FailureCase, Reached, Told
@@ -41,13 +41,12 @@ if TYPE_CHECKING:
     from aoti_logs.rules.log_notes import LogCase
 
 _DOUBT = "torch writes this before the exception is raised; the program may have caught it"
-_OF_COMPILES = ("AL601", "AL603", "AL612", "AL614", "AL615", "AL216")
 _SHOWN = 3
 
 
 def log_notes(case: LogCase) -> Iterator[Finding]:
     """Yield what the printed kernels tell that no exception of the log does."""
-    known = [f for f in case.told if f.rule in _OF_COMPILES]
+    quoted = {link.place for f in case.told for link in f.chain if link.step == "printed"}
     prefixed = sum(len(m.lines) for m in case.events.messages)
     done: set[tuple[str | None, str | None]] = set()
     for message in case.events.messages:
@@ -55,11 +54,8 @@ def log_notes(case: LogCase) -> Iterator[Finding]:
         if dump is None or (dump.kernel, dump.error) in done:
             continue
         done.add((dump.kernel, dump.error))
-        if (
-            any(f.rank == message.rank and f.facts.get("kernel") in {None, dump.kernel} for f in known)
-            and known
-        ):
-            continue  # its exception has told it, with this dump
+        if message.span.source.place(message.lines[0]) in quoted:
+            continue  # its exception has told it
         yield failure_finding(_case(message, dump, case, prefixed))
 
 
@@ -90,6 +86,9 @@ def _failure(dump: TritonDump, message: LogLine) -> Failure:
         detail = inner_error(first)
         if detail is not None:  # the excerpt has the last line of Triton's message alone
             return Failure(FailureKind.TRITON, None, (), first, dump.error, detail=detail)
+        if said:  # an exception of Python while Triton read the kernel
+            told = TritonError("source", said=said.partition("\n")[0], inner=None)
+            return Failure(FailureKind.TRITON, name, (), told.said, dump.error, detail=told)
     return Failure(FailureKind.TRITON_DUMP, None, (), message.text.partition("\n")[0], message.text)
 
 

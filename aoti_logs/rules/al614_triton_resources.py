@@ -52,7 +52,7 @@ def tell(case: FailureCase) -> Told:
         because=(_NOT_MEMORY,) if found.resource == "shared memory" else (),
         facts={
             **resource_facts(found),
-            "kernel": kernel,
+            **({"kernel": kernel} if kernel else {}),
             "fatal": True,
             "root_exception": case.failure.inner[-1] if case.failure.inner else case.failure.exception_type,
         },

@@ -39,7 +39,7 @@ def tell(case: FailureCase) -> Told:
     text = failure.text
     name = failure.inner_names[-1] if failure.inner else None
     inner = name if name not in {None, "SubprocException"} else None
-    kernel, stage, backend = kernel_name(text), stage_of(text), backend_of(text)
+    kernel, stage, backend = kernel_name(text) or case.facts.get("kernel"), stage_of(text), backend_of(text)
     frames = frames_in(text.partition("An exception occurred in a subprocess:")[2])
     of = f" of kernel `{kernel}`" if kernel else ""
     at = f" at stage `{stage}`" if stage else ""
@@ -57,7 +57,7 @@ def tell(case: FailureCase) -> Told:
         else f"a worker process of the compile failed{of}{said}",
         links=tuple(links),
         facts={
-            "kernel": kernel,
+            **({"kernel": kernel} if kernel else {}),
             "failed_stage": stage,
             "triton_backend": backend,
             "root_exception": inner and failure.inner[-1],

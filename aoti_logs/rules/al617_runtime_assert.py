@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Experiment, Link
+from aoti_logs.explain import Experiment
 from aoti_logs.parse.generated_assert import read_runtime_check
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase
 
 _UNBACKED = re.compile(r"\b[uf]\d+\b")
-_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<|/\w\w/c[a-z2-7]{51}\.py$")
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -43,12 +42,6 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if found is None:
         return None
     symbols = tuple(dict.fromkeys(_UNBACKED.findall(found.expression)))
-    own = [f for f in error.python_frames if not _LIBRARY.search(f.file.replace("\\", "/"))]
-    links = []
-    if own:
-        last = own[-1]
-        text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
-        links.append(Link("call", text, last.span.place))
     because = ["the compiled code tests this when it runs, because the compile took it for granted"]
     if symbols:
         because.append(f"{', '.join(symbols)}: a number that comes out of the data (`.item()`, `nonzero`)")
@@ -57,7 +50,6 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "runtime_assert",
         f"the data does not keep a promise of the compile: {found.expression}",
         because=tuple(because),
-        links=tuple(links),
         facts={"expression": found.expression, "node": found.node, "unbacked_symbols": list(symbols)},
         decide=("which `torch._check` or which range of a dynamic size says this",),
         experiments=(

@@ -24,7 +24,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Confidence, Link
+from aoti_logs.explain import Confidence
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.plain_kind import kind_of
 from aoti_logs.rules.rule import Rule
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase
 
 _TYPES = {"RuntimeError", "IndexError", "ValueError", "TypeError", "NotImplementedError"}
-_LIBRARY = re.compile(
-    r"/(?:site|dist)-packages/|/lib(?:64)?/python\d|^<|/torch/(?:_ops|nn|_tensor|functional)\b"
-)
 _GENERATED = re.compile(r"/\w\w/c[a-z2-7]{51}\.py$")
 _ROOTS = ("torch.", "F.", "aten.", "extern_kernels.", "self._op")
 
@@ -52,20 +49,13 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     op = _operator(error.python_frames)
     if op is None or not error.message:
         return None
-    own = [f for f in error.python_frames if not _LIBRARY.search(f.file.replace("\\", "/"))]
     generated = any(_GENERATED.search(f.file.replace("\\", "/")) for f in error.python_frames)
-    links = []
-    if own and own[-1] is not error.python_frames[-1]:
-        last = own[-1]
-        text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
-        links.append(Link("called", text, last.span.place))
     where = "below code that Inductor generated" if generated else "and no generated code is in it"
     return ErrorTold(
         "AL618",
         kind_of(error),
         f"`{op}` refused its arguments: {error.message}",
         because=(f"the innermost line of the traceback calls `{op}`, {where}",),
-        links=tuple(links),
         facts={
             "op": op.rpartition(".")[2] if not op.startswith("torch.ops.") else op.split(".")[3],
             "operator": op,

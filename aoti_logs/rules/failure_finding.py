@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ _RULES = {
     FailureKind.TRITON_DUMP: "al613_triton_dump",
     FailureKind.SUBPROCESS: "al615_subprocess",
 }
+_CELL = re.compile(r"Cell In ?\[(\d{1,9})\]$")
+_DEPRECATED = re.compile(r"\btorch\._export\.aot_(?:compile|load)\b")
 _LONGEST = 8000  # characters of an exception's text that go into the facts
 _NOT_KNOWN = "nothing tells whether it was raised, or the function ran uncompiled"
 
@@ -126,7 +129,15 @@ def _facts(case: FailureCase) -> dict[str, Any]:
         facts |= {"function": case.function.name, "file": case.function.file, "line": case.function.line}
     if case.user is not None:
         facts["user_frame"] = user_facts(case.user)
+        facts |= _notebook(case.user)
     return facts
+
+
+def _notebook(frame: UserFrame) -> dict[str, Any]:
+    """Return the cell of a notebook that a frame is in, and a deprecated entry point that its line calls."""
+    cell, call = _CELL.match(frame.file), _DEPRECATED.search(frame.code or "")
+    facts: dict[str, Any] = {"cell": int(cell[1]), "cell_line": frame.line} if cell else {}
+    return facts | ({"deprecated_api": call[0]} if call else {})
 
 
 def user_facts(frame: UserFrame) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.parse.failure import CompilerRun, Failure, FailureKind, UserFrame
 from aoti_logs.rules.failure_case import FailureCase, Reached
 from aoti_logs.rules.failure_finding import failure_finding
+from aoti_logs.rules.triton_evidence import triton_evidence
 from aoti_logs.rules.user_frames import is_library, user_frame
 from aoti_logs.sources.source import Kind
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.explain import Finding
-    from aoti_logs.parse.events import ErrorText
+    from aoti_logs.parse.events import ErrorText, LogLine
     from aoti_logs.sources.source import Place, Source
 
 _CHAINED = re.compile(rb"direct cause of the following exception|another exception occurred")
@@ -81,12 +82,15 @@ def _chain(group: list[ErrorText]) -> Chain | None:
     certain = [(e, f) for e, f in read if f is not None and is_compile_failure(f)]
     if not certain:
         return None
-    told, failure = certain[-1]
-    for _, other in reversed(certain[:-1]):
+    # An excerpt may have lost the text of the exception that was raised, and have that of the one inside.
+    told, failure = next((pair for pair in reversed(certain) if pair[0].text.strip()), certain[-1])
+    for other in [f for e, f in reversed(certain) if e is not told]:
         if failure.detail is None and other.kind is failure.kind:
             failure = replace(failure, detail=other.detail)
         if failure.operator is None and other.kind is failure.kind:
             failure = replace(failure, operator=other.operator)
+    if failure.exception_type is None and group[-1] is not told:
+        failure = replace(failure, exception_type=group[-1].exception_type)  # its own line was cut off
     return Chain(tuple(group), failure, told)
 
 
@@ -102,11 +106,13 @@ def _failure(error: ErrorText) -> Failure | None:
     return read_failure(error.exception_type, error.text)
 
 
-def chain_findings(chains: Sequence[Chain], source: Source, evidence: Evidence) -> list[Finding]:
+def chain_findings(
+    chains: Sequence[Chain], source: Source, evidence: Evidence, messages: Sequence[LogLine] = ()
+) -> list[Finding]:
     """Return one finding for each distinct failure."""
     found: dict[tuple[str, str, int | None], Finding] = {}
     for chain in _with_output(chains):
-        finding = failure_finding(_case(chain, source, evidence))
+        finding = failure_finding(_case(chain, source, evidence, messages))
         key = (finding.kind, finding.title, finding.rank)
         if key in found:
             again = Link("again", finding.title, chain.told.span.place, details=("the same again",))
@@ -152,13 +158,13 @@ def _same_errors(one: CompilerRun, other: CompilerRun) -> bool:
     return bool(second) and first[: len(second)] == second
 
 
-def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
+def _case(chain: Chain, source: Source, evidence: Evidence, messages: Sequence[LogLine]) -> FailureCase:
     told, failure = chain.told, chain.failure
     places = text_places(told)
     output = next((e for e in chain.errors if e.form is ErrorForm.COMPILER), None)
     if output is not None and output is not told:
         places = (*places, *text_places(output))  # the errors are quoted where the compiler wrote them
-    user, place = _user(failure, told, places)
+    user, place = _user(failure, chain, places)
     links = []
     for error in chain.errors:
         if error is not told and error.form is ErrorForm.PYTHON and error.exception_type:
@@ -168,6 +174,9 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
             links.append(Link(step, text, text_places(error)[0] if error.text else error.span.place))
     rank = told.rank if told.rank is not None else source.rank
     raised = chain.errors[-1]
+    facts, printed = triton_evidence(failure, chain.errors, messages)
+    if raised.python_frames:
+        facts["n_python_frames"] = len(raised.python_frames)
     return FailureCase(
         failure=failure,
         place=places[0] if places else told.span.place,
@@ -176,13 +185,13 @@ def _case(chain: Chain, source: Source, evidence: Evidence) -> FailureCase:
         exported=_exported(chain),
         user=user,
         user_place=place,
-        told=tuple(links),
+        told=(*printed, *links),
         generated=tuple(s for s in evidence.sources if s.kind in _CODE)
         if failure.kind is FailureKind.CXX_ERROR
         else (),
         rank=rank,
         log=source.name,
-        facts={"n_python_frames": len(raised.python_frames)} if raised.python_frames else {},
+        facts=facts,
     )
 
 
@@ -214,9 +223,7 @@ def text_places(error: ErrorText) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def _user(
-    failure: Failure, told: ErrorText, places: tuple[Place, ...]
-) -> tuple[UserFrame | None, Place | None]:
+def _user(failure: Failure, chain: Chain, places: tuple[Place, ...]) -> tuple[UserFrame | None, Place | None]:
     """Return the user's frame: what torch names, else the innermost frame of the traceback outside of torch."""
     if failure.user_frames:
         frames = failure.user_frames
@@ -225,7 +232,7 @@ def _user(
         at = failure.text.find(f'File "{frame.file}", line {frame.line}', after)
         row = failure.text.count("\n", 0, at) if at >= 0 else 0
         return frame, places[row] if row < len(places) else None
-    last = user_frame(told.python_frames)
+    last = user_frame(chain.told.python_frames or chain.errors[-1].python_frames)
     if last is None:
         return None, None
     return UserFrame(last.file, last.line, last.function, last.code), last.span.source.place(last.span.line)

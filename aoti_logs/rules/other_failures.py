@@ -62,7 +62,7 @@ def other_findings(
     for rank, group in by_rank.items():
         explained = _is_explained(rank, asserted, group)
         chains, rest = failure_chains(group)
-        compiles = chain_findings(chains, source, evidence)
+        compiles = chain_findings(chains, source, evidence, events.messages)
         own: list[ErrorText] = []
         if compiles:
             rest, own = _after(compiles, chains, rest)

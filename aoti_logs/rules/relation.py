@@ -79,7 +79,7 @@ def relation(cause: ErrorText, later: ErrorText) -> Relation:
         return Relation.AGAIN
     if later.span.start < cause.span.start:
         return Relation.AFTER
-    if cause.form is ErrorForm.AOTI_ERROR and _CALL.match(later.message):
+    if cause.form in {ErrorForm.AOTI_ERROR, ErrorForm.SHIM} and _CALL.match(later.message):
         return Relation.AGAIN
     if is_secondary(later) or (later.form is ErrorForm.SIGNAL and _ends(cause)):
         return Relation.FOLLOWS

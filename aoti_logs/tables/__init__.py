@@ -36,6 +36,7 @@ NAMES = (
     "expressions",
     "replacements",
     "python_frames",
+    "traceback_frames",
     "caches",
     "provenance",
     "collectives",

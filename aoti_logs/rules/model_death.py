@@ -1,0 +1,59 @@
+"""What is known to end a process inside a compiled model without a word, and what a package says about it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Link
+
+if TYPE_CHECKING:
+    from aoti_logs.code.evidence import Evidence
+
+_DEVICE_KEY = re.compile(rb'"AOTI_DEVICE_KEY":\s*"(\w{1,20})"')
+
+
+def possible_causes(device: str | None, *, outside: bool, aoti: bool) -> tuple[str, ...]:
+    """Return what may have happened, each said to be possible; none is chosen."""
+    said = [
+        "possible: an input of another dtype, a shorter or strided one, or a meta tensor, read as raw memory"
+    ]
+    if aoti:
+        where = f" than the package's ({device})" if device else " than the package's"
+        said.insert(0, f"possible: an input on another device{where}; nothing checks that unless asked to")
+    if outside:
+        said.insert(
+            0,
+            "possible: weights that were never loaded; the package keeps them outside of the library (weights_config.json)",
+        )
+    elif aoti:
+        said.append("possible: weights that are not in the library and were never loaded (load_constants)")
+    return tuple(said)
+
+
+def package_device(evidence: Evidence) -> tuple[str, Link] | None:
+    """Return the device that the model was compiled for, where one and only one is at hand."""
+    found: dict[str, Link] = {}
+    for source in evidence.sources:
+        if source.name.endswith(("wrapper_metadata.json", "_metadata.json")) and len(source.data) < 1 << 20:
+            key = _DEVICE_KEY.search(bytes(source.data))
+            if key is not None:
+                device = key[1].decode()
+                found.setdefault(device, Link("package", f'"AOTI_DEVICE_KEY": "{device}"', source.place(1)))
+    if not found:
+        for code in evidence.base.wrappers:
+            wrapper = code.wrapper
+            if wrapper is not None and len(wrapper.devices) == 1:
+                device = wrapper.devices[0]
+                found.setdefault(
+                    device, Link("package", f"the wrapper is compiled for {device}", wrapper.source.place(1))
+                )
+    return next(iter(found.items())) if len(found) == 1 else None
+
+
+def weights_outside(evidence: Evidence) -> Link | None:
+    """Return where a package says that its weights are not in the library."""
+    for source in evidence.sources:
+        if source.name.endswith("weights_config.json"):
+            return Link("weights", "weights of the package stand outside of its library", source.place(1))
+    return None
