@@ -152,8 +152,11 @@ def _read(log: Log, tallies: Tallies) -> None:
         if hit is None:
             at = stop
             continue
+        log.peeled = False
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
-        if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
+        taken = any(read(log, line) for read in readers)
+        log.wrapped = log.wrapped or (taken and log.peeled)
+        if not taken or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
 
