@@ -155,7 +155,8 @@ def _read(log: Log, tallies: Tallies) -> None:
         log.peeled = False
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
         taken = any(read(log, line) for read in readers)
-        log.wrapped = log.wrapped or (taken and log.peeled)
+        if taken and log.peeled:
+            log.wrapped = True
         if not taken or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
