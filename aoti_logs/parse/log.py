@@ -152,8 +152,12 @@ def _read(log: Log, tallies: Tallies) -> None:
         if hit is None:
             at = stop
             continue
+        log.peeled = False
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
-        if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
+        taken = any(read(log, line) for read in readers)
+        if taken and log.peeled:
+            log.wrapped = True
+        if not taken or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
 
