@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, overload
 
 from aoti_logs.parse.events import Frame
 from aoti_logs.parse.lines import Line
+from aoti_logs.parse.stack_form import known
 from aoti_logs.sources.source import Span
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ _FRAME = re.compile(
 )
 _BLOCK = 1 << 16
 _FEWEST = 4  # frames for which it is worth it
-_UNKNOWN = "<unknown function>"
 
 
 class C10Frames(Sequence[Frame]):
@@ -54,10 +54,9 @@ class C10Frames(Sequence[Frame]):
             if program is not None:
                 frame = Frame(int(number), None, None, None, _text(program), None, int(place, 16), span)
             else:
-                name = _text(symbol)
                 frame = Frame(
-                    int(number), None if name == _UNKNOWN else name, None, None, _text(library),
-                    int(offset, 16), int(address, 16), span,
+                    int(number), known(_text(symbol)), None, None, _text(library), int(offset, 16),
+                    int(address, 16), span,
                 )  # fmt: skip
             made.append(frame)
         return tuple(self._finish(made))
