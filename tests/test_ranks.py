@@ -7,7 +7,8 @@ import pytest
 
 import aoti_logs
 from aoti_logs.parse.events import ErrorForm, ErrorText
-from aoti_logs.rules.relation import Relation, cause_of, is_secondary, relation
+from aoti_logs.rules.first_cause import cause_of
+from aoti_logs.rules.relation import Relation, is_secondary, relation
 from aoti_logs.sources.source import Kind, Source, Span
 
 

@@ -37,6 +37,8 @@ _TYPES = {"RuntimeError", "IndexError", "ValueError", "TypeError", "NotImplement
 _GENERATED = re.compile(r"/\w\w/c[a-z2-7]{51}\.py$")
 _ROOTS = ("torch.", "F.", "aten.", "extern_kernels.", "self._op")
 
+_RAISES = (ast.Call, ast.Subscript, ast.BinOp, ast.Compare, ast.UnaryOp, ast.comprehension)
+"""What may raise beside a call in the same line, where Python marks nothing."""
 _NO_OPERATOR = {"tensor", "load", "save", "compile", "manual_seed", "device", "jit"}
 
 
@@ -81,23 +83,30 @@ def _operator(frames: tuple[PythonFrame, ...]) -> str | None:
 
 
 def _called(code: str, marked: str | None) -> str | None:
-    """Return the function of the only call in a line, or of the call that is marked."""
-    names = []
-    for text in (marked, code):
-        tree = _parsed(text) if text else None
-        if tree is None:
-            continue
-        calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-        if text == marked and calls:
-            names = [_dotted(calls[0].func)]  # the walk goes outside in: the first is the marked one
-        else:
-            names = [_dotted(n.func) for n in calls]
-        break
-    named = [n for n in names if n is not None and n.startswith(_ROOTS)]
-    return named[0] if len(named) == 1 and len(names) == 1 else None
+    """Return the function of the call that raised: what is marked, else a line that does nothing else.
+
+    Of `torch.ones(3)[7]` and `x @ torch.randn(2)` the index and the product may have raised, not the call.
+    """
+    text = marked or code
+    tree = _parsed(text)
+    raised = _value(tree) if tree is not None else None
+    if tree is None or not isinstance(raised, ast.Call):
+        return None
+    if not marked and any(isinstance(n, _RAISES) and n is not raised for n in ast.walk(tree)):
+        return None
+    name = _dotted(raised.func)
+    return name if name is not None and name.startswith(_ROOTS) else None
 
 
-def _parsed(text: str) -> ast.AST | None:
+def _value(tree: ast.Module) -> ast.expr | None:
+    """Return what a statement computes last."""
+    statement = tree.body[0] if tree.body else None
+    if isinstance(statement, ast.With):
+        return statement.items[0].context_expr if len(statement.items) == 1 else None
+    return statement.value if isinstance(statement, ast.Expr | ast.Return | ast.Assign | ast.AnnAssign) else None
+
+
+def _parsed(text: str) -> ast.Module | None:
     for form in (text, f"{text.rstrip(':')}: pass", f"{text} pass"):
         try:
             return ast.parse(form.strip()[:4096])

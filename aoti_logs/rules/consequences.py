@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 from os.path import commonprefix
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ def follows(error: ErrorText, assertion: Assertion) -> bool:
         return _same(error.assertion, assertion)
     if error.rank is not None and assertion.rank is not None and error.rank != assertion.rank:
         return False
+    if _hands_on(error, assertion):
+        return True
     if error.span.start < assertion.first.start:
         return False
     if error.form in {ErrorForm.TERMINATE, ErrorForm.SIGNAL}:
@@ -47,6 +50,18 @@ def follows(error: ErrorText, assertion: Assertion) -> bool:
         # CPU errors do not stick: another call of another model may fail for reasons of its own.
         return assertion.message in text
     return _is_sticky(text)
+
+
+def _hands_on(error: ErrorText, assertion: Assertion) -> bool:
+    """Tell whether an exception has the failed check in its message, below its first line.
+
+    The traceback of a worker process stands behind the first line of what its parent raised because of it.
+    """
+    if error.form is not ErrorForm.PYTHON or assertion.message not in error.text:
+        return False
+    if assertion.message in error.message:
+        return False
+    return any(error.span.start <= s.start < error.span.end for s in assertion.spans)
 
 
 @lru_cache(maxsize=4096)
@@ -67,6 +82,8 @@ class Causes:
             cpu = assertion.form is AssertionForm.CPU
             self._first.setdefault((cpu, assertion.rank), assertion)
         self._cpu = [a for a in assertions if a.form is AssertionForm.CPU]
+        placed = sorted(((s.start, a) for a in assertions for s in a.spans), key=lambda p: p[0])
+        self._starts, self._placed = [start for start, _ in placed], [a for _, a in placed]
         self._beginning = commonprefix([a.message for a in self._cpu])  # noqa: RUF071 - texts, not paths
 
     def explain(self, error: ErrorText) -> bool:
@@ -75,6 +92,9 @@ class Causes:
             own = error.assertion
             return (own.message, own.file, own.line, own.rank) in self._same
         if error.span.start in self._handed:
+            return True
+        at = bisect_left(self._starts, error.span.start)
+        if at < len(self._starts) and self._starts[at] < error.span.end and follows(error, self._placed[at]):
             return True
         if any(follows(error, a) for a in self._first.values()):
             return True
@@ -117,7 +137,9 @@ def consequences_of(events: LogEvents, assertion: Assertion) -> tuple[Link, ...]
     cpu = assertion.form is AssertionForm.CPU
     handed = {at for at, whose in returned(events).items() if whose == own} if cpu else set()
     for error in events.errors:
-        if error.form is ErrorForm.WARNING or error.span.start <= assertion.first.start < error.span.end:
+        if error.form is ErrorForm.WARNING:
+            continue
+        if error.span.start <= assertion.first.start < error.span.end and not _hands_on(error, assertion):
             continue
         if follows(error, assertion) or error.span.start in handed:
             groups.setdefault(_text(error), []).append(error)

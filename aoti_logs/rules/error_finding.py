@@ -8,6 +8,7 @@ from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
+from aoti_logs.rules.first_cause import raised_from
 from aoti_logs.rules.plain_kind import kind_of
 from aoti_logs.rules.relation import Relation, is_secondary, relation
 from aoti_logs.rules.stack_facts import stack_facts
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.rules.error_case import ErrorCase
 
+_BESIDE = "whether it follows from the failure that leads here is not known; no rule knows its cause yet"
+_BEHIND = "what stands before it was handled, is cut off, or is the program's own words; no rule knows its cause yet"
 _FIRST = "this is the first error in the log that nothing before it explains; no rule knows its cause yet"
 
 
@@ -33,7 +36,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     if told is None:
         title = _text(error)
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
-        told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_FIRST,))
+        told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_why(case, explained),))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
     return Finding(
         rule=told.code,
@@ -55,8 +58,16 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     )
 
 
+def _why(case: ErrorCase, explained: bool) -> str:  # noqa: FBT001 - of one caller
+    if explained:
+        return _BESIDE
+    before = (e for e in case.group if relation(case.error, e) is Relation.BEFORE and not is_secondary(e))
+    return _BEHIND if any(before) else _FIRST
+
+
 def _text(error: ErrorText) -> str:
-    return ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
+    text = ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
+    return text or "a traceback that lost its exception"
 
 
 def _quoted(error: ErrorText) -> tuple[Link, ...]:
@@ -73,10 +84,13 @@ def _quoted(error: ErrorText) -> tuple[Link, ...]:
 def _later(case: ErrorCase, quoted: set[str]) -> tuple[Link, ...]:
     """Return the other errors of the run and rank, equal ones once, with what is known of each."""
     later: dict[tuple[str, str], list[ErrorText]] = {}
+    raised = {id(e) for e in raised_from(case.error, case.group)}
     for error in case.group:
         if error is case.error or error.message in quoted:
             continue
         how = relation(case.error, error)
+        if id(error) in raised and how is Relation.AFTER:
+            how = Relation.FOLLOWS
         if how is not Relation.AGAIN or error.message != case.error.message:
             later.setdefault((str(how), _said(error)), []).append(error)
     links = []
@@ -87,8 +101,10 @@ def _later(case: ErrorCase, quoted: set[str]) -> tuple[Link, ...]:
 
 
 def _said(error: ErrorText) -> str:
+    if error.form is ErrorForm.PYTHON and error.exception_type:
+        return _text(error)
     if error.message or not error.exception_type:
-        return error.message
+        return error.message or "a traceback that lost its exception"
     if error.form is ErrorForm.TERMINATE:
         return f"terminate called after throwing an instance of '{error.exception_type}'"
     return error.exception_type

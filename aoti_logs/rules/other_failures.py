@@ -11,8 +11,9 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.al109_assert_text_lost import lost_assertion
 from aoti_logs.rules.error_case import ErrorCase
 from aoti_logs.rules.error_finding import error_finding
+from aoti_logs.rules.first_cause import cause_of, ended_by
 from aoti_logs.rules.log_failures import chain_findings, failure_chains
-from aoti_logs.rules.relation import cause_of, is_secondary, relation
+from aoti_logs.rules.relation import is_secondary, relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 _BEHIND = (
     "a compile failed before it, from which it was not raised: the program went on after that, or this is "
     "another process; no rule knows its cause yet"
+)
+_HANDLED = "a handler of the program printed it, and the program went on"
+_ENDED = (
+    "no handler printed it: the program ended by it; an error before it was handled, and whether that led to this one "
+    "is not known; no rule knows its cause yet"
 )
 _HANDS_ON = re.compile(
     r"ChildFailedError|Process\w*Exception|RayTaskError|RemoteError|EngineDead|Engine ?[Cc]ore|EOFError|"
@@ -70,9 +76,11 @@ def other_findings(
             compiles = [replace(f, role="note", severity="note") for f in compiles]
         found += compiles
         if rest:
-            found.append(
-                lost_assertion(rest, events, source, evidence)
-                or _finding(rest, events, source, evidence, explained=explained or bool(compiles))
+            lost = lost_assertion(rest, events, source, evidence)
+            found += (
+                [lost]
+                if lost is not None
+                else _findings(rest, events, source, evidence, explained=explained or bool(compiles))
             )
         if own:
             found.append(_finding(own, events, source, evidence, explained=explained, because=(_BEHIND,)))
@@ -120,6 +128,22 @@ def _stands_alone(error: ErrorText, message: str) -> bool:
     if len(message) >= _TELLING and message in error.text:
         return False
     return _HANDS_ON.search(f"{error.exception_type}: {error.text[:_SHORT]}") is None
+
+
+def _findings(
+    group: Sequence[ErrorText], events: LogEvents, source: Source, evidence: Evidence, *, explained: bool
+) -> list[Finding]:
+    """Return the finding of the first error; of one that was handled a note, behind that of what ended the program."""
+    first = cause_of(group)
+    ended = None if explained else ended_by(first, group)
+    if ended is None:
+        return [_finding(group, events, source, evidence, explained=explained)]
+    at = next(n for n, e in enumerate(group) if e is ended)
+    handled = _finding(group[:at], events, source, evidence, explained=True, because=(_HANDLED,))
+    return [
+        _finding(group[at:], events, source, evidence, explained=False, because=(_ENDED,)),
+        replace(handled, severity="warning", doubt=_HANDLED),
+    ]
 
 
 def _finding(

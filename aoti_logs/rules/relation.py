@@ -10,9 +10,8 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.aftermath import aftermath, is_sticky, repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from aoti_logs.parse.events import ErrorText
+    from aoti_logs.sources.source import Span
 
 
 class Relation(StrEnum):
@@ -24,6 +23,8 @@ class Relation(StrEnum):
     """It is a kind of error that comes of the cause."""
     AFTER = "after"
     """It stands after it; whether it follows is not known."""
+    BEFORE = "before"
+    """It stands before it: handled, or the program's own words."""
 
 
 _PARENT = re.compile(
@@ -65,11 +66,6 @@ def is_secondary(error: ErrorText) -> bool:
     return any(p.search(said) for p in (_ENDING, _HEARD))
 
 
-def cause_of(errors: Sequence[ErrorText]) -> ErrorText:
-    """Return the error that is the cause of a run and rank: the first that speaks of itself, else the first."""
-    return next((e for e in errors if not is_secondary(e)), errors[0])
-
-
 def relation(cause: ErrorText, later: ErrorText) -> Relation:
     """Return how an error of the same run and rank stands to the cause."""
     message = cause.message
@@ -77,8 +73,10 @@ def relation(cause: ErrorText, later: ErrorText) -> Relation:
         return Relation.AGAIN
     if len(message) >= _TELLING and (message in later.text or message in later.message):
         return Relation.AGAIN
+    if cause.within is not None and _holds(later.span, cause.within):
+        return Relation.FOLLOWS  # it hands the other one on in its message
     if later.span.start < cause.span.start:
-        return Relation.AFTER
+        return Relation.BEFORE
     if cause.form in {ErrorForm.AOTI_ERROR, ErrorForm.SHIM} and _CALL.match(later.message):
         return Relation.AGAIN
     if is_secondary(later) or (later.form is ErrorForm.SIGNAL and _ends(cause)):
@@ -86,6 +84,15 @@ def relation(cause: ErrorText, later: ErrorText) -> Relation:
     if repeats(later, cause) is not None:
         return Relation.FOLLOWS
     return Relation.AFTER
+
+
+def hands_on(error: ErrorText) -> bool:
+    """Tell whether an error is that of a whole call of a model, which fails because something in it did."""
+    return _CALL.match(error.message) is not None
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _ends(cause: ErrorText) -> bool:
