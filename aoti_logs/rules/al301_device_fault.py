@@ -137,6 +137,8 @@ def _run(case: ErrorCase) -> _Run | None:
         known = device_errors().get(exception.detail.error or "")
     if known is None or known.name not in _KINDS:
         return None
+    if exception is not None and not _same(exception, known.name):
+        exception = None
     faults = (device_fault(e.text or e.message) for e in (error, *group))
     return _Run(
         known,
@@ -146,6 +148,13 @@ def _run(case: ErrorCase) -> _Run | None:
         last_printed(case.events, error.span.start),
         exception,
     )
+
+
+def _same(exception: ErrorText, name: str) -> bool:
+    """Tell whether an exception on the device is what the runtime reports: another process may have its own."""
+    detail = exception.detail
+    known = detail.error if isinstance(detail, DeviceException) else None
+    return known is None or name in {known, "cudaErrorLaunchFailure"}
 
 
 def _facts(case: ErrorCase, run: _Run) -> dict[str, Any]:
@@ -201,7 +210,11 @@ def _suspect(run: _Run) -> tuple[str | None, Confidence]:
 def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     found = []
     call, blocking = run.call, run.blocking
-    if run.exception is not None:
+    if (
+        run.exception is not None
+        and isinstance(run.exception.detail, DeviceException)
+        and run.exception.detail.kernel
+    ):
         found.append("the state of the device names the kernel in which the exception was raised")
     if call is not None and call.loading:
         found.append(
