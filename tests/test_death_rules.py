@@ -77,6 +77,7 @@ def test_a_shells_word_alone_names_no_cause(explain):
 def test_the_kernels_word_for_used_up_memory_is_proof(explain):
     finding = only(explain("[ 12.3] Out of memory: Killed process 71 (python) total-vm:98213440kB\n"))
     assert (finding.kind, finding.confidence) == ("out_of_memory_killed", "proven")
+    assert "71 (`python`)" in finding.title
 
 
 def test_killed_alone_may_be_anybody(explain):

@@ -104,7 +104,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     facts = _facts(case, run)
     title = f"{what} on {_NAMES[run.backend]}"
     if kind == _HARDWARE:
-        return _hardware(kind, title, facts)
+        return _hardware(kind, title, facts, known=run.error.name != "cudaErrorContained")
     suspect, sureness = _suspect(run)
     if suspect is not None:
         facts["suspect_kernel"] = suspect
@@ -320,13 +320,13 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     return (*found, sanitize(command), dump_core(command))
 
 
-def _hardware(kind: str, title: str, facts: dict[str, Any]) -> ErrorTold:
+def _hardware(kind: str, title: str, facts: dict[str, Any], *, known: bool) -> ErrorTold:
     return ErrorTold(
         "AL301",
         kind,
         title,
         Confidence.PROVEN,
-        because=("the hardware reports this error, no kernel asks for it",),
+        because=("the hardware reports this error, no kernel asks for it",) if known else (),
         facts=facts,
         missing=(Missing("what the driver logged", "`dmesg | grep -i xid` on the machine, as root"),),
     )

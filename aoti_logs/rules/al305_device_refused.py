@@ -52,8 +52,13 @@ _WHY = {
     "cudaErrorStreamCaptureInvalidated": "an earlier call failed while a CUDA graph was captured; that one is the cause",
     "cudaErrorStreamCaptureImplicit": "work on the default stream was started while a CUDA graph was captured",
     "cudaErrorPeerAccessUnsupported": "the two GPUs cannot reach each other's memory",
+    "cudaErrorCudartUnloading": "the process was ending already, and this call came too late",
     "cudaErrorMpsConnectionFailed": "the MPS server of the machine is not running, or not for this user",
 }
+_REFUSED = (
+    "a call was refused, and the device goes on; mostly the traceback is that of the call, unless an earlier one was "
+    "not checked"
+)
 _MEMORY = ("NOT_INITIALIZED", "ALLOC_FAILED")
 _RAN = ("EXECUTION_FAILED", "INTERNAL_ERROR", "DEVICE_LOST", "MAPPING_ERROR")
 _IMAGES = {  # the rules on packages and loading say more about these
@@ -83,10 +88,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "cuda_error",
         f"{fault.api}: {fault.error.text}" + (f": {why}" if why else ""),
         Confidence.PROVEN if why is None else Confidence.LIKELY,
-        because=(
-            "a call was refused, and the device goes on; mostly the traceback is that of the call, unless an earlier one was "
-            "not checked",
-        ),
+        because=() if fault.error.name == "cudaErrorCudartUnloading" else (_REFUSED,),
         facts=facts,
         doubt=None if why is None else "the runtime says what it refused, not why; this is the usual reason",
     )
