@@ -34,7 +34,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     error = case.error
     told = tell_error(case)
     if told is None:
-        title = _text(error)
+        title = _text(error) or "an error whose text is not in this log"
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
         told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_why(case, explained),))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
@@ -71,7 +71,7 @@ def _text(error: ErrorText) -> str:
 
 
 def _quoted(error: ErrorText) -> tuple[Link, ...]:
-    text = _text(error)
+    text = _text(error) or error.span.text.split("\n", 1)[0].strip()
     links = [Link("error", text, error.span.place)]
     if error.python_frames:
         own, last = user_frame(error.python_frames), error.python_frames[-1]
