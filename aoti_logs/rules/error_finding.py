@@ -31,7 +31,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     error = case.error
     told = tell_error(case)
     if told is None:
-        title = _text(error)
+        title = _title(error)
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
         told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_FIRST,))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
@@ -55,12 +55,27 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     )
 
 
+def _title(error: ErrorText) -> str:
+    """Return what an error says in one line, with the line below where the first one only announces it."""
+    said = _text(error)
+    if not said:
+        return (
+            "an exception was raised; its type and message were not printed"
+            if error.python_frames
+            else "an error"
+        )
+    if not said.endswith(":"):
+        return said
+    below = (row.strip() for row in error.text.split("\n")[1:])
+    return f"{said} {next((row for row in below if row), '')}".rstrip()
+
+
 def _text(error: ErrorText) -> str:
     return ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
 
 
 def _quoted(error: ErrorText) -> tuple[Link, ...]:
-    text = _text(error)
+    text = _text(error) or _title(error)
     links = [Link("error", text, error.span.place)]
     if error.python_frames:
         own, last = user_frame(error.python_frames), error.python_frames[-1]
