@@ -105,3 +105,32 @@ def test_the_local_variables_in_a_box_of_rich_do_not_end_it(explained):
         "╰─────────────────────────────────────────────────────╯\nKeyError: 'k'\n"
     ).findings
     assert finding.title == "KeyError: 'k'"
+
+
+SESSION = (
+    "============================= test session starts ==============================\n"
+    "tests/test_a.py::test_log \n"
+    "Traceback (most recent call last):\n"
+    '  File "/srv/demo/test_a.py", line 11, in test_log\n'
+    "    1 / 0\n"
+    "ZeroDivisionError: division by zero\n"
+    "PASSED\n"
+)
+
+
+def test_what_a_session_that_passed_prints_is_no_failure(explained):
+    said = explained(f"{SESSION}============== 2 passed, 2 xfailed, 1 warning in 7.47s ==============\n")
+    assert not said.findings
+
+
+@pytest.mark.parametrize(
+    "summary", ["1 failed, 2 passed in 7.47s", "2 passed, 1 error in 7.47s", "2 skipped in 0.1s"]
+)
+def test_what_a_session_prints_that_did_not_pass_may_be_the_failure(explained, summary: str):
+    said = explained(f"{SESSION}============== {summary} ==============\n")
+    assert [f.role for f in said.findings] == ["cause"]
+
+
+def test_an_error_behind_a_session_that_passed_is_a_failure(explained):
+    said = explained(f"{SESSION}============== 2 passed in 7.47s ==============\n{SESSION[80:]}")
+    assert [f.role for f in said.findings] == ["cause"]
