@@ -51,6 +51,7 @@ from aoti_logs.parse.peel import PLAIN
 from aoti_logs.parse.printer_launches import borders, numbered
 from aoti_logs.parse.senders import Senders
 from aoti_logs.parse.storm import read_storm
+from aoti_logs.parse.test_session import after_sessions
 from aoti_logs.parse.unwrapped import Unwrapper
 from aoti_logs.parse.wrapping import wrapping_of
 
@@ -165,6 +166,7 @@ def _read(log: Log, tallies: Tallies) -> None:
 def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
     device, stacks, dumps, messages = tallies.rows(log), log.stacks, log.dumps, log.messages
     log.errors.extend(logged_errors(messages))
+    log.errors = after_sessions(log)
     raised = inner_first(log.errors)
     if wrapping is not None:
         senders = Senders(log.source, wrapping)

@@ -35,6 +35,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     told = tell_error(case)
     if told is None:
         title = _text(error) or "an error whose text is not in this log"
+        title = _title(error)
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
         told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_why(case, explained),))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
@@ -63,6 +64,19 @@ def _why(case: ErrorCase, explained: bool) -> str:  # noqa: FBT001 - of one call
         return _BESIDE
     before = (e for e in case.group if relation(case.error, e) is Relation.BEFORE and not is_secondary(e))
     return _BEHIND if any(before) else _FIRST
+def _title(error: ErrorText) -> str:
+    """Return what an error says in one line, with the line below where the first one only announces it."""
+    said = _text(error)
+    if not said:
+        return (
+            "an exception was raised; its type and message were not printed"
+            if error.python_frames
+            else "an error"
+        )
+    if not said.endswith(":"):
+        return said
+    below = (row.strip() for row in error.text.split("\n")[1:])
+    return f"{said} {next((row for row in below if row), '')}".rstrip()
 
 
 def _text(error: ErrorText) -> str:
@@ -72,6 +86,7 @@ def _text(error: ErrorText) -> str:
 
 def _quoted(error: ErrorText) -> tuple[Link, ...]:
     text = _text(error) or error.span.text.split("\n", 1)[0].strip()
+    text = _text(error) or _title(error)
     links = [Link("error", text, error.span.place)]
     if error.python_frames:
         own, last = user_frame(error.python_frames), error.python_frames[-1]
