@@ -25,7 +25,9 @@ def test_the_exception_of_the_parent_follows_from_the_check_that_stands_in_its_m
 ):
     text = _WORKER.format(outer=outer)
     if outer is _LOADER:
-        text = text.replace("(most recent call last):\nTraceback (most recent call last):", "(most recent call last):")
+        text = text.replace(
+            "(most recent call last):\nTraceback (most recent call last):", "(most recent call last):"
+        )
     (tmp_path / "run.log").write_text(text)
     (finding,) = aoti_logs.load(tmp_path / "run.log").explain().findings
     assert finding.role == "cause"

@@ -18,7 +18,12 @@ _FOLLOWING = 6
 _NOTES = 8
 _CALL = 130
 FOLLOWS = "follows from it"
-STEPS = {"again": "told again", "follows": FOLLOWS, "after": "printed after it", "before": "printed before it"}
+STEPS = {
+    "again": "told again",
+    "follows": FOLLOWS,
+    "after": "printed after it",
+    "before": "printed before it",
+}
 """How later errors stand to the cause; `after` says that nothing tells whether they follow."""
 
 

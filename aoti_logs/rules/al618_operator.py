@@ -103,7 +103,9 @@ def _value(tree: ast.Module) -> ast.expr | None:
     statement = tree.body[0] if tree.body else None
     if isinstance(statement, ast.With):
         return statement.items[0].context_expr if len(statement.items) == 1 else None
-    return statement.value if isinstance(statement, ast.Expr | ast.Return | ast.Assign | ast.AnnAssign) else None
+    return (
+        statement.value if isinstance(statement, ast.Expr | ast.Return | ast.Assign | ast.AnnAssign) else None
+    )
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -34,7 +34,6 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     error = case.error
     told = tell_error(case)
     if told is None:
-        title = _text(error) or "an error whose text is not in this log"
         title = _title(error)
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
         told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_why(case, explained),))
@@ -59,11 +58,13 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     )
 
 
-def _why(case: ErrorCase, explained: bool) -> str:  # noqa: FBT001 - of one caller
+def _why(case: ErrorCase, explained: bool) -> str:
     if explained:
         return _BESIDE
     before = (e for e in case.group if relation(case.error, e) is Relation.BEFORE and not is_secondary(e))
     return _BEHIND if any(before) else _FIRST
+
+
 def _title(error: ErrorText) -> str:
     """Return what an error says in one line, with the line below where the first one only announces it."""
     said = _text(error)
@@ -71,7 +72,7 @@ def _title(error: ErrorText) -> str:
         return (
             "an exception was raised; its type and message were not printed"
             if error.python_frames
-            else "an error"
+            else "an error whose text is not in this log"
         )
     if not said.endswith(":"):
         return said
@@ -80,13 +81,11 @@ def _title(error: ErrorText) -> str:
 
 
 def _text(error: ErrorText) -> str:
-    text = ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
-    return text or "a traceback that lost its exception"
+    return ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
 
 
 def _quoted(error: ErrorText) -> tuple[Link, ...]:
-    text = _text(error) or error.span.text.split("\n", 1)[0].strip()
-    text = _text(error) or _title(error)
+    text = _text(error) or error.span.text.split("\n", 1)[0].strip() or _title(error)
     links = [Link("error", text, error.span.place)]
     if error.python_frames:
         own, last = user_frame(error.python_frames), error.python_frames[-1]

@@ -25,7 +25,9 @@ _CLEANS_UP = re.compile(
 def cause_of(errors: Sequence[ErrorText]) -> ErrorText:
     """Return the error that leads; the first where all of them only speak of other processes."""
     own = [e for e in errors if not is_secondary(e)] or list(errors)
-    own = [e for e in own if e.message or e.exception_type] or own  # a traceback that lost its end says nothing
+    own = [
+        e for e in own if e.message or e.exception_type
+    ] or own  # a traceback that lost its end says nothing
     lead = own[0]
     if _own_words(lead, own):
         lead = next((e for e in own[1:] if e.python_frames), lead)
