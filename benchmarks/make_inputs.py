@@ -2,6 +2,7 @@
 
 usage: python -m benchmarks.make_inputs trace   OUT.log MB      a TORCH_TRACE log in which nothing repeats
        python -m benchmarks.make_inputs storm   OUT.log LINES   device asserts as a GPU prints them, three conditions
+       python -m benchmarks.make_inputs stacks  OUT.log STACKS  C++ stacks of 30 frames, no two of them alike
        python -m benchmarks.make_inputs wrapper OUT.cpp KERNELS a wrapper.cpp with many kernels and launches
 
 `--seeds FOLDER` takes other recorded runs than those in fixtures/ (for a wrapper: than fixtures/gpu_empty_events).
@@ -108,6 +109,28 @@ def make_storm(out: Path, lines: int) -> None:
                 file.write(f"INFO 11-29 12:00:{i % 60:02} worker.py:88] step {i} loss {rnd.random():.4f}\n")
 
 
+def make_stacks(out: Path, stacks: int) -> None:
+    """Put the frames of recorded C++ stacks together anew, each time with other addresses and offsets."""
+    rnd = random.Random(0)
+    recorded = set()
+    for path in sorted(FIXTURES.glob("*/run.log")):
+        recorded |= {
+            line.rstrip()
+            for line in path.read_text(errors="replace").splitlines()
+            if line.startswith("frame #")
+        }
+    frames = [re.sub(r"^frame #\d+: ", "", line) for line in sorted(recorded)]
+    with out.open("w") as file:
+        for i in range(stacks):
+            file.write("CUDA error: device-side assert triggered\n")
+            file.write(
+                f"Exception raised from operator() at /pytorch/c10/cuda/CUDAException.cpp:{i} (most recent call first):\n"
+            )
+            for number in range(30):
+                text = re.sub(r"0x[0-9a-f]{8,}", lambda _: f"{rnd.getrandbits(47):#x}", rnd.choice(frames))
+                file.write(f"frame #{number}: {text}\n")
+
+
 def make_wrapper(out: Path, kernels: int, seeds: Path = FAILING) -> str:
     """Give a recorded wrapper.cpp many more kernels, each launched once; return the name of the one that failed.
 
@@ -145,7 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["trace", "storm", "wrapper"])
+    parser.add_argument("what", choices=["trace", "storm", "stacks", "wrapper"])
     parser.add_argument("out", type=Path)
     parser.add_argument("size", type=int)
     parser.add_argument("--seeds", type=Path)
@@ -155,6 +178,8 @@ def main() -> None:
         make_trace(args.out, args.size, args.seeds or FIXTURES, args.first)
     elif args.what == "storm":
         make_storm(args.out, args.size)
+    elif args.what == "stacks":
+        make_stacks(args.out, args.size)
     else:
         print(make_wrapper(args.out, args.size, args.seeds or FAILING))
 

@@ -1,6 +1,6 @@
 """Measure aoti-logs side by side with tlparse and with bare readers, and print Markdown tables.
 
-usage: python -m benchmarks.run [--only trace ranks storm wrapper start doubling] [--mb 100] [--lines 1000000] ...
+usage: python -m benchmarks.run [--only trace ranks storm stacks wrapper start doubling] [--mb 100] [--lines 1000000] ...
 
 Inputs are made from the recorded runs in fixtures/ and kept in benchmarks/.inputs. Every row is a whole process:
 interpreter, imports, work. The medians of the rounds are shown; in a round every contender runs once.
@@ -66,6 +66,17 @@ with open(sys.argv[1], "rb") as f:
         count += re.match(rb"(.*?):(\\d+): .*block: \\[(\\d+),(\\d+),(\\d+)\\].* Assertion `(.*)` failed", line) is not None
 print(count)
 """
+FRAMES = """
+import sys, aoti_logs
+print(aoti_logs.load(sys.argv[1]).tables["frames"].height)
+"""
+LARK_FRAMES = """
+import sys
+from aoti_logs._grammar import parser
+grammar = parser("frame", "c10")
+with open(sys.argv[1]) as f:
+    print(sum(len(grammar.parse(line.strip()).children) > 0 for line in f if line.startswith("frame #")))
+"""
 SCAN_WRAPPER = """
 import re, sys
 text = open(sys.argv[1]).read()
@@ -80,6 +91,7 @@ def main() -> None:
         "trace": trace,
         "ranks": ranks,
         "storm": storm,
+        "stacks": stacks,
         "wrapper": wrapper,
         "doubling": doubling,
     }
@@ -90,6 +102,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--mb", type=int, default=100, help="size of the trace")
     parser.add_argument("--lines", type=int, default=1_000_000, help="length of the storm of device asserts")
+    parser.add_argument("--stacks", type=int, default=20_000, help="C++ stacks of 30 frames in a log")
+    parser.add_argument("--log", type=Path, help="measure stacks with this log instead of a made one")
     parser.add_argument("--kernels", type=int, default=5_000, help="kernels in the wrapper.cpp")
     parser.add_argument("--trace", type=Path, help="measure with this trace instead of a made one")
     parser.add_argument("--ranks", type=Path, help="measure with this folder of ranks instead of a made one")
@@ -195,6 +209,20 @@ def storm(args: argparse.Namespace) -> str:
     return table("Storm of assertions", note, measure(contenders, args.rounds))
 
 
+def stacks(args: argparse.Namespace) -> str:
+    """Measure a log of C++ stacks of which no two are alike, against the grammar alone on each of their lines."""
+    path: Path = args.log or made("stacks", args.stacks)
+    size = size_of(path)
+    contenders = [
+        python("count newlines", COUNT_LINES, path, size=size),
+        python("explain", EXPLAIN, path, "", "device-side assert", size=size),
+        python("the table frames", FRAMES, path, size=size),
+        python("Lark, line by line", LARK_FRAMES, path, size=size),
+    ]
+    note = f"{size / 1e6:,.0f} MB. Goal: explained at 10 times the speed of Lark on each line."
+    return table("C++ stacks", note, measure(contenders, args.rounds))
+
+
 def wrapper(args: argparse.Namespace) -> str:
     """Measure one assertion of a model with very many kernels; the explanation has to name the right one."""
     cpp = made("wrapper", args.kernels)
@@ -239,7 +267,12 @@ def made(what: str, size: int) -> Path:
     """
     path = (
         INPUTS
-        / {"trace": f"trace-{size}.log", "storm": f"storm-{size}.log", "wrapper": f"{size}.wrapper.cpp"}[what]
+        / {
+            "trace": f"trace-{size}.log",
+            "storm": f"storm-{size}.log",
+            "stacks": f"stacks-{size}.log",
+            "wrapper": f"{size}.wrapper.cpp",
+        }[what]
     )
     if not path.exists():
         part = path.with_suffix(".part")

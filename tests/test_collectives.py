@@ -165,3 +165,28 @@ def test_damage_never_raises_and_never_loses_bytes(line: str, at: int, put: str)
         reader(damaged)
     data = f"{RECENT}{damaged}\n{OLD}{damaged}\n".encode("utf-8", "replace")
     assert_partition(read(data), len(data))
+
+
+def test_numbers_of_a_send_say_nothing_of_other_ranks(explain):
+    work = "WorkNCCL(SeqNum={}, OpType={}, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600021 milliseconds before timing out."
+    state = "failure detected by watchdog at work sequence id: {0} PG status: last enqueued work: {0}, last completed work: {1}"
+    lines = [
+        f"[rank{rank}]:[E1129 10:00:00.000000000 ProcessGroupNCCL.cpp:{line}] {text}"
+        for rank, number, operation in ((0, 12, "SEND"), (2, 4, "RECV"))
+        for line, text in (
+            (
+                685,
+                f"[Rank {rank}] Watchdog caught collective operation timeout: {work.format(number, operation)}",
+            ),
+            (2277, f"[PG ID 0 PG GUID 0(default_pg) Rank {rank}]  {state.format(number, number - 1)}"),
+        )
+    ]
+    assert all(f.confidence != "proven" for f in explain("\n".join(lines) + "\n") if f.rule == "AL320")
+
+
+def test_a_wait_in_the_store_is_not_said_to_be_the_rendezvous(explain):
+    text = (
+        "torch.distributed.DistBackendError: [1] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via "
+        "c10d key-value store by key '0', but store->get('0') got error: wait timeout after 600000ms, keys: /default_pg/0//cuda//0\n"
+    )
+    assert "rendezvous" not in next(f for f in explain(text) if f.rule == "AL321").title

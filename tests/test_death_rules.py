@@ -77,6 +77,7 @@ def test_a_shells_word_alone_names_no_cause(explain):
 def test_the_kernels_word_for_used_up_memory_is_proof(explain):
     finding = only(explain("[ 12.3] Out of memory: Killed process 71 (python) total-vm:98213440kB\n"))
     assert (finding.kind, finding.confidence) == ("out_of_memory_killed", "proven")
+    assert "71 (`python`)" in finding.title
 
 
 def test_killed_alone_may_be_anybody(explain):
@@ -157,3 +158,24 @@ def test_tables_without_stacks_are_empty(tmp_path: Path):
     (tmp_path / "run.log").write_text("nothing\n")
     run = aoti_logs.load(tmp_path / "run.log")
     assert (run.tables["stacks"].height, run.tables["frames"].height) == (0, 0)
+
+
+def test_a_program_that_a_person_stopped_in_gdb_did_not_die(explain):
+    frames = "#0  0x00007ffff7e2 in poll () from /lib/libc.so.6\n#1  0x0000555555 in main () at main.c:3\n"
+    for signal in ("SIGINT, Interrupt", "SIGUSR1, User defined signal 1"):
+        found = list(explain(f'Thread 1 "python" received signal {signal}.\n{frames}'))
+        assert [(f.rule, f.role) for f in found] == [("AL316", "note")]
+
+
+def test_two_ends_with_texts_are_not_said_to_be_threads(explain):
+    text = "".join(
+        f"terminate called after throwing an instance of '{name}'\n  what():  {said}\n"
+        for name, said in (("std::bad_alloc", "std::bad_alloc"), ("c10::Error", "index out of range"))
+    )
+    finding = next(f for f in explain(text) if f.rule == "AL315")
+    assert finding.title == "std::bad_alloc" and "or by several processes" in finding.verdicts[0].because[-1]
+
+
+def test_an_assertion_of_malloc_is_about_damaged_memory(explain):
+    text = "python: malloc.c:2617: sysmalloc: Assertion `(old_top == initial_top (av))' failed.\n"
+    assert "damaged" in only(explain(text)).verdicts[0].because[0]

@@ -170,6 +170,55 @@ def test_cuda_gdb_names_kernel_thread_and_line():
     assert (found.file, found.line, found.block, found.thread) == ("kernel.py", 22, (100, 0, 0), (96, 0, 0))
 
 
+def test_a_blank_line_before_the_signal_does_not_make_two_exceptions_of_one():
+    text = (
+        "CUDA Exception: Warp Illegal Instruction\n"
+        "The exception was triggered at PC 0x628fbe590  gather_kernel  (gather.py:245)\n"
+        "\n"
+        'Thread 1 "python" received signal CUDA_EXCEPTION_4, Warp Illegal Instruction.\n'
+        "[Switching focus to CUDA kernel 0, grid 9, block (0,0,0), thread (96,0,0), device 0, sm 148, warp 0, lane 0]\n"
+        "0x0000000628fbe700 in gather_kernel<<<(1,1,1),(128,1,1)>>> () at /root/gather.py:245\n"
+    )
+    events = read(text)
+    (found,) = [e.detail for e in events.errors if isinstance(e.detail, DeviceException)]
+    assert (found.name, found.kernel, found.thread) == (
+        "WARP_ILLEGAL_INSTRUCTION",
+        "gather_kernel",
+        (96, 0, 0),
+    )
+    assert not events.unparsed
+
+
+def test_a_device_function_is_named_where_no_frame_shows_a_launch():
+    text = (
+        "Program received signal CUDA_EXCEPTION_5, Warp Out-of-range Address.\n"
+        "[Switching focus to CUDA kernel 1, grid 4, block (0,0,0), thread (32,0,0), device 0, sm 13, warp 15, lane 0]\n"
+        "0x00007fffa42afe50 in (anonymous namespace)::Calibrator::operator() (this=0x7ffff2fffb10, index=32) at a.cu:23\n"
+    )
+    (found,) = [e.detail for e in read(text).errors if isinstance(e.detail, DeviceException)]
+    assert (found.error, found.kernel) == (
+        "cudaErrorIllegalAddress",
+        "(anonymous namespace)::Calibrator::operator()",
+    )
+
+
+def test_a_focus_of_the_debugger_is_no_exception():
+    text = (
+        "[Current focus set to CUDA kernel 0, grid 53, block (0,0,0), thread (0,0,0), device 0, sm 124, warp 0, lane 0]\n"
+        "#0  0x00007f2e6fbff300 in hanging_kernel<<<(1,1,1),(128,1,1)>>> () at hang.py:31\n"
+    )
+    assert not read(text).errors
+
+
+def test_an_exception_of_another_kind_does_not_name_the_kernel_of_this_one(explain):
+    text = (
+        "RuntimeError: CUDA error: misaligned address\n\n"
+        "CUDA Exception: Warp Illegal Address\n"
+        "0x0000000628fbe700 in gather_kernel<<<(1,1,1),(128,1,1)>>> () at /root/gather.py:245\n"
+    )
+    assert "suspect_kernel" not in explain(text).facts
+
+
 def test_the_drivers_log_is_claimed_and_keeps_only_sticky_errors():
     text = (
         "[20:20:12.722][139773527810368][CUDA][E] Returning 201 (CUDA_ERROR_INVALID_CONTEXT) from cuCtxGetDevice_v2\n"

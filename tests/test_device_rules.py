@@ -195,3 +195,8 @@ def test_damage_never_raises_and_never_loses_bytes(line: str, at: int, put: str)
     out_of_memory(damaged)
     data = f"{damaged}\nRuntimeError: {damaged}\n".encode("utf-8", "replace")
     assert_partition(read(data), len(data))
+
+
+def test_an_xid_of_a_mended_error_is_no_failure(explain):
+    (finding,) = explain("NVRM: Xid (PCI:0000:00:06): 63, pid=1, name=x, Row Remapper: New row marked\n")
+    assert (finding.role, finding.severity) == ("note", "warning")

@@ -206,3 +206,14 @@ def test_the_warning_of_a_limit_belongs_to_the_exception_of_it(explain):
     (finding,) = explain(text).findings
     assert (finding.role, finding.facts["function"], finding.facts["limit"]) == ("cause", "k", 2)
     assert finding.title == "`k` reached the limit of 2 compiles, and that is an error here"
+
+
+def test_a_fake_kernel_of_the_program_that_raises_does_not_say_that_the_inputs_are_wrong(tmp_path: Path):
+    (tmp_path / "run.log").write_text(
+        'Traceback (most recent call last):\n  File "/srv/demo/a.py", line 8, in <module>\n    f(x)\n'
+        "torch._dynamo.exc.TorchRuntimeError: RuntimeError when making fake tensor call\n"
+        "  Explanation: Dynamo failed to run FX node with fake tensors: call_function my.op.default("
+        "*(FakeTensor(..., size=(3,)),), **{}): got AssertionError('fake is wrong')\n"
+    )
+    (finding,) = aoti_logs.load(tmp_path).explain()
+    assert finding.title == "the fake kernel of `my.op.default` raised AssertionError: fake is wrong"

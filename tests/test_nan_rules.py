@@ -75,6 +75,13 @@ def test_nan_between_two_launches_is_laid_to_neither(findings):
     assert finding.facts["origin"] == "between"
 
 
+def test_a_tensor_of_an_earlier_call_is_not_what_a_later_call_prints(findings):
+    call = INPUT.format(arg="arg0_1", value="3")
+    text = call + around("k", ("buf0", "3", "3")) + call + around("j", ("buf0", "nan", "nan"))
+    finding = [f for f in findings(text) if f.rule == "AL401"]
+    assert all(f.facts["origin"] != "between" for f in finding)
+
+
 def test_a_mean_that_is_nan_is_no_nan(findings):
     infinite = block("after", "k", "buf8", "1").replace("Mean value: 1", "Mean value: nan")
     infinite = infinite.replace("Min value: 1", "Min value: -inf").replace("Max value: 1", "Max value: inf")

@@ -181,9 +181,10 @@ def ranks(fixtures_dir: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_finding_has_the_rank_of_its_trace(ranks: Path):
+def test_a_finding_has_the_ranks_of_its_traces(ranks: Path):
     run = aoti_logs.load(ranks)
-    assert [f.rank for f in run.explain() if f.role == "cause"] == [0, 2]
+    (cause,) = [f for f in run.explain() if f.role == "cause"]
+    assert (cause.rank, cause.facts["ranks"]) == (0, [0, 2])
     assert [f.rank for f in run.explain(rank=2)] == [2]
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _BLOCK = 1 << 22
+_RECENT = 4
 
 
 class LineAnnouncer:
@@ -30,21 +31,29 @@ class LineAnnouncer:
         self._at_start = tuple(word[1:] for word in words if word[:1] == b"\n")
         self._patterns = [word.decode("latin-1") for word in (*self._anywhere, *self._at_start)]
         self._overlap = max(map(len, words))
+        self._recent: list[bytes] = []
         self._high = 0
         self._pieces: list[tuple[int, int]] = []
         self._next = 0
 
     def next(self, at: int, stop: int) -> int | None:
-        """Return the first place from `at` to before `stop`, or None; `at` must not decrease."""
+        """Return the first place from `at` to before `stop`, or None; `at` must not decrease.
+
+        Of a line that lies behind `at` as a whole it is the beginning: which literal stands where in it is not asked.
+        """
         while at < stop:
             while self._next < len(self._pieces):
                 start, end = self._pieces[self._next]
                 if start >= stop:
                     return None
                 if end > at:
-                    found = self._exact(max(at, start), min(end, stop), start)
-                    if found is not None:
-                        return found
+                    if start >= at and end <= stop:
+                        if self._holds(start, end):
+                            return start
+                    else:
+                        found = self._exact(max(at, start), min(end, stop), start)
+                        if found is not None:
+                            return found
                     if end > stop:
                         return None
                 self._next += 1
@@ -72,12 +81,28 @@ class LineAnnouncer:
         self._next = 0
         self._high = high
 
+    def _holds(self, start: int, end: int) -> bool:
+        """Tell whether a line has a literal where it may stand; lines tend to have that of the lines before."""
+        text = bytes(self._data[start : end + self._overlap])
+        whole = end - start
+        for word in self._recent:
+            if 0 <= text.find(word, 0, whole + len(word) - 1) < whole:
+                return True
+        begins = start == 0 or self._data[start - 1 : start] == b"\n"
+        if begins and text.startswith(self._at_start):
+            return True
+        for word in self._anywhere:
+            if 0 <= text.find(word, 0, whole + len(word) - 1) < whole:
+                self._recent = [word, *self._recent[: _RECENT - 1]]
+                return True
+        return False
+
     def _exact(self, low: int, high: int, start: int) -> int | None:
         """Return the first place in a part of a line that begins at `start`."""
         text = bytes(self._data[low : high + self._overlap])
         reach = high - low
         begins = low == start and (start == 0 or self._data[start - 1 : start] == b"\n")
-        if begins and any(text.startswith(word) for word in self._at_start):
+        if begins and text.startswith(self._at_start):
             return low
         found = -1
         for word in self._anywhere:

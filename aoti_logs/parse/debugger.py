@@ -39,6 +39,10 @@ _GDB_THREAD = re.compile(
 _LLDB_THREAD = re.compile(r"(?:\* )?thread #(?P<number>\d+)\b")
 _UNNUMBERED = re.compile(r"(?:0x[0-9a-f]+ in )?\S.* \(.*\)(?: (?:at|from) \S+)?$|0x[0-9a-f]+ in ")
 _SOURCE = re.compile(r"\d+\t|\d+\s+in \S+$|warning: ")
+_ASKED = {
+    "SIGINT", "SIGSTOP", "SIGTSTP", "SIGCONT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPROF", "SIGVTALRM", "SIGCHLD", "SIGWINCH",
+}  # fmt: skip
+"""Signals by which a person or the program itself stops in a debugger: nothing died of them."""
 _LOOK = 4  # lines between a stop and its stack
 
 
@@ -63,6 +67,10 @@ def _stop(log: Log, line: Line, text: str, printer: str) -> bool:
     signal = name if name is not None else by_words(words)
     lines, stacks = _below(log, line)
     thread = first(found, "THREAD")
+    if signal in _ASKED:
+        log.claim("signal", [line, *lines])
+        log.stacks += [replace(s, thread=thread) for s in stacks]
+        return True
     stacks = [replace(s, thread=thread, signal=signal) for s in stacks]
     address = first(found, "ADDRESS") or _of(r"address=(0x[0-9a-fA-F]+)", words)
     death = Death(

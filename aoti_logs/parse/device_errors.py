@@ -180,6 +180,7 @@ def _by_text() -> list[tuple[str, DeviceError]]:
     return [(e.text, e) for e in errors]
 
 
+@lru_cache(maxsize=1024)
 def device_error(text: str) -> DeviceError | None:
     """Return the error that a message speaks of, by its name, else by its text behind words that announce one."""
     named = _NAMED.search(text)

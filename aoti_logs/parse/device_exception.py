@@ -22,12 +22,16 @@ WORDS = (b"] coredump: ", b"CUDA Exception: ", b"CUDA_EXCEPTION_", b"][CUDA][")
 
 _DUMP = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\] coredump: ")
 _LOG = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\]\[\d+\]\[CUDA\]\[\w\] ")
-_GDB = re.compile(
-    r"CUDA Exception: |Thread .* received signal CUDA_EXCEPTION_|The exception was triggered at PC |"
-    r"\[Switching focus to CUDA kernel "
+_GDB_SAYS = re.compile(r"CUDA Exception: ")
+_GDB_STOPS = re.compile(r"(?:Thread .*|Program) received signal CUDA_EXCEPTION_")
+_GDB_MORE = re.compile(
+    r"The exception was triggered at PC |\[(?:Switching focus|Current focus set) to CUDA kernel "
 )
-_GDB_FRAME = re.compile(r"#0\s+(?:0x[0-9a-f]+ in )?(?P<kernel>[\w$:<>, ]+?)<<<(?P<grid>[^>]*)>>> ?\(")
+_GDB_FRAME = re.compile(r"(?P<number>#0\s+)?0x[0-9a-f]+ in (?P<name>\S.*)$|#0\s+(?P<bare>\S.*)$")
+_LAUNCH = re.compile(r"(?P<kernel>.*?)\s?<<<\(")
+_FUNCTION = re.compile(r"(?P<kernel>\S.*?)(?: \(|$)")
 _AT = re.compile(r"\) at (?P<file>\S+):(?P<line>\d+)$")
+_BLANK = 2  # blank lines within one exception: cuda-gdb writes one before the signal
 _WHAT = {
     "WARP_ILLEGAL_ADDRESS": "cudaErrorIllegalAddress",
     "LANE_ILLEGAL_ADDRESS": "cudaErrorIllegalAddress",
@@ -76,7 +80,8 @@ def read_device_exception(log: Log, line: Line) -> bool:
         return _dump(log, line)
     if _LOG.match(text):
         return _driver_log(log, line, text)
-    return _gdb(log, line) if _GDB.match(text) else False
+    # A focus alone is no exception: a person moved it, or a core dump of a kernel that hangs was opened.
+    return _gdb(log, line) if _GDB_SAYS.match(text) or _GDB_STOPS.match(text) else False
 
 
 def _dump(log: Log, line: Line) -> bool:
@@ -116,28 +121,55 @@ def _gdb(log: Log, line: Line) -> bool:
     lines: list[Line] = []
     parts: dict[str, object] = {}
     said = ""
+    blank: list[Line] = []
+    stopped = False
     now: Line | None = line
-    while now is not None and len(lines) < _MOST:
+    while now is not None and len(lines) < _MOST and len(blank) <= _BLANK:
         text = now.text.strip()
+        if not text:
+            blank.append(now)
+            now = log.after(now)
+            continue
         frame = _GDB_FRAME.match(text)
-        if frame is not None and parts:
-            parts["kernel"] = frame["kernel"].strip()
-            at = _AT.search(text)
-            if at is not None:
-                parts |= {"file": at["file"], "line": int(at["line"][:9])}
-            break  # the frame belongs to the stack below
-        if not _GDB.match(text):
+        if frame is not None:
+            _gdb_frame(parts, frame, text)
+            if frame["name"] and not frame["number"]:
+                lines += (*blank, now)  # a numbered one belongs to the stack below
             break
-        lines.append(now)
+        signal = _GDB_STOPS.match(text) is not None
+        if (signal and stopped) or (lines and _GDB_SAYS.match(text)):
+            break  # the next exception
+        if not signal and now is not line and not _GDB_MORE.match(text):
+            break
+        stopped = stopped or signal
+        lines += (*blank, now)
+        blank = []
         read = fields("device_exception", "gdb", text) or {}
-        said = first(read, "EXPLAINED") or said
+        said = said or first(read, "EXPLAINED") or ""
         _gdb_parts(parts, read)
         now = log.after(now)
-    name = "_".join(said.rstrip(".").upper().split()) or "UNKNOWN"
+    name = re.sub(r"[^A-Z0-9]+", "_", said.upper()).strip("_") or "UNKNOWN"
     code = parts.pop("code", 0)
+    function = parts.pop("function", None)
+    if function is not None:
+        parts.setdefault("kernel", function)
     found = DeviceException(name, int(str(code)), _WHAT.get(name))
     _add(log, lines, replace(found, **parts))  # type: ignore[arg-type]  # the keys are names of its fields
     return True
+
+
+def _gdb_frame(parts: dict[str, object], frame: re.Match[str], text: str) -> None:
+    """Take the kernel from a frame: surely where it shows the launch, else if nothing else tells a name."""
+    name = frame["name"] or frame["bare"]
+    launch = _LAUNCH.match(name)
+    plain = _FUNCTION.match(name)
+    if launch is not None:
+        parts["kernel"] = launch["kernel"].strip()
+    elif plain is not None:
+        parts.setdefault("function", plain["kernel"].strip())
+    at = _AT.search(text)
+    if at is not None and "file" not in parts:
+        parts |= {"file": at["file"], "line": int(at["line"][:9])}
 
 
 def _gdb_parts(parts: dict[str, object], read: Fields) -> None:
@@ -145,6 +177,8 @@ def _gdb_parts(parts: dict[str, object], read: Fields) -> None:
         parts["code"] = int(read["CODE"][0][:9])
     if "ADDRESS" in read:
         parts["pc"] = read["ADDRESS"][0]
+    if "FUNCTION" in read:
+        parts["function"] = read["FUNCTION"][0].strip()
     if "FILE" in read:
         parts |= {"file": read["FILE"][0], "line": int(read["LINE"][0][:9])}
     if "TRIPLE" in read:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.events import ErrorForm, ErrorText
+from aoti_logs.parse.figure import is_figure
 from aoti_logs.parse.message import Further, Message, call_of, cuda_error, finish, read_message
 from aoti_logs.parse.stack import raised_from
 from aoti_logs.parse.terminate import terminations
@@ -46,13 +47,17 @@ WORDS = (
 )
 
 _DEVICE = re.compile(
-    r"(?:CUDA (?:driver )?error|HIP (?:driver )?error|[A-Z]{3,8} (?:backend )?out of memory|Triton Error \[\w+\]|"
-    r"L0 runtime error|Failed to \w+ .{1,60} in AOTInductor model|Memory access fault by GPU|Native API failed|"
-    r":\d:rocdevice\.cpp .*HSA_STATUS_ERROR\w*|Allocation on device \d+ would exceed)\b.*"
+    r"(?:(?:CUDA|HIP) (?:driver )?error(?=\W*$|:(?! no error)|,| ?\(| (?:code )?\d| (?:at|in|on|occurred|encountered)\b)|"
+    r"[A-Z]{3,8} (?:backend )?out of memory(?=[.,;!]|\W*$|:(?! \d+$)| \(| (?:at|in|on|while|when|during|error|occurred)\b)|"
+    r"Triton Error \[\w+\]|"
+    r"L0 runtime error\b|Failed to \w+ .{1,60} in AOTInductor model\b|Memory access fault by GPU\b|Native API failed\b|"
+    r":\d:rocdevice\.cpp .*HSA_STATUS_ERROR\w*|Allocation on device \d+ would exceed\b).*"
 )
 _GLOG = re.compile(
     r"\[(?P<level>[VIWEFC])\d{3,4} \d\d:\d\d:\d\d\.\d+ (?P<file>\S+):(?P<line>\d+)\] (?P<text>.*)"
 )
+_INDEX = re.compile(r"index out of bounds: .*[<>=]")
+"""A bounds check that a compiler wrote is a comparison; the same words are also printed in sentences."""
 _INPUT = re.compile(r"(?:input_handles\[\d+\]: |expected (?:inputs|outputs) vector size to be )")
 _GROUP_RANK = re.compile(r"\[(?:PG [^\]]{1,80} )?Rank (\d{1,7})\]")
 _IN_WORDS = re.compile(
@@ -63,7 +68,7 @@ _IN_WORDS = re.compile(
 def read_error(log: Log, line: Line) -> bool:
     """Claim an error that begins on this line."""
     text = line.text.strip()
-    if text.startswith("Error: "):
+    if text.startswith("Error: ") and not is_figure(text.removeprefix("Error: ")):
         return _error(log, ErrorForm.AOTI_ERROR, line, text.removeprefix("Error: "), Further.KNOWN)
     if text.startswith(("terminate called", "libc++abi")):
         return _terminated(log, line)
@@ -80,7 +85,7 @@ def read_error(log: Log, line: Line) -> bool:
     words = _IN_WORDS.match(text)
     if words is not None:
         return _error(log, ErrorForm.CPP, line, text[words.end() :], Further.KNOWN)
-    if text.startswith("index out of bounds: "):
+    if _INDEX.match(text):
         return _error(log, ErrorForm.CPP, line, text, Further.KNOWN)
     return _raised_alone(log, line)
 

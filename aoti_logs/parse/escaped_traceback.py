@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line
 
 _ESCAPED = re.compile(re.escape(HEADER) + r"(?P<slashes>\\{1,8})n")
+_FILE = re.compile(r'\bFile (\\{1,8})"')
 _LETTERS = {"n": "\n", "t": "\t"}
 _MOST = 16  # in one line
 
@@ -60,11 +61,17 @@ def _unescaped(text: str, slashes: int) -> str:
 
 
 def _end(text: str, start: int) -> int:
-    """Return where the string ends that begins right before a place: at a quote like the one that opens it."""
+    """Return where the string ends that a place is in: at a quote like the one that opens it.
+
+    Where the string began earlier, a frame's file name in escaped quotes tells that it is in quotes of that kind.
+    """
     quote = text[start - 1] if start else ""
-    if quote not in {"'", '"'}:
-        return len(text)
     opening = _slashes(text, start - 1)
+    if quote not in {"'", '"'}:
+        frame = _FILE.search(text, start)
+        if frame is None:
+            return len(text)
+        quote, opening = '"', len(frame[1]) - 1
     at = text.find(quote, start)
     while at >= 0 and _slashes(text, at) > opening:
         at = text.find(quote, at + 1)

@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aoti_logs.parse.autotune import Autotuning
     from aoti_logs.parse.sender import Sender
     from aoti_logs.sources.source import Span
@@ -115,7 +117,7 @@ class Stack:
 
     format: str
     """Who printed it, one of `aoti_logs.parse.stack_form.FORMS`: `c10`, `captured_traceback`, `gdb`, `sanitizer`, ..."""
-    frames: tuple[Frame, ...]
+    frames: Sequence[Frame]
     span: Span
     omitted: bool = False
     thread: str | None = None

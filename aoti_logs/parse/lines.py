@@ -99,6 +99,7 @@ class Log:
         self._plain = plain
         self.data = source.data if unwrapped is None else unwrapped.data
         self.size = len(self.data)
+        self.peeled = False  # whether something was taken off a line, until the reader of lines asks
         self.wrapped = False  # whether a line was seen that something is wrapped around
         self.claims = Claims()
         for at in unwrapped.borders if unwrapped is not None else ():
@@ -131,13 +132,21 @@ class Log:
             return NOBODY
         return self.unwrapped.senders[self.unwrapped.number(at)]
 
-    def bare(self, raw: bytes) -> bytes:
-        """Return a line without what is wrapped around it, and note that something was."""
+    def bare(self, raw: bytes, *, holds: bool = False) -> bytes:
+        """Return a line without what is wrapped around it, and note that something was.
+
+        What only a logger wrote before it counts when the line `holds` something that is read, or a reader took it
+        (`peeled`): most lines of loggers say nothing to us.
+        """
         odd = b"\x1b" in raw or b"\r" in raw[:-1]
         if self.unwrapped is not None or not (odd or (raw[:1] and raw[0] in _MAY_BE_PREFIX)):
             return raw
-        text = peel(raw, self._plain).text
-        self.wrapped = self.wrapped or odd or text != raw
+        found = peel(raw, self._plain)
+        text = found.text
+        if odd or text != raw:
+            relayed = found.prefix is None or any(kind.relays for kind, _ in found.prefix)
+            self.wrapped = self.wrapped or odd or holds or relayed
+            self.peeled = True
         return text
 
     def line(self, at: int) -> Line:

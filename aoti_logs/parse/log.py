@@ -51,6 +51,7 @@ from aoti_logs.parse.peel import PLAIN
 from aoti_logs.parse.printer_launches import borders, numbered
 from aoti_logs.parse.senders import Senders
 from aoti_logs.parse.storm import read_storm
+from aoti_logs.parse.test_session import after_sessions
 from aoti_logs.parse.unwrapped import Unwrapper
 from aoti_logs.parse.wrapping import wrapping_of
 
@@ -152,8 +153,12 @@ def _read(log: Log, tallies: Tallies) -> None:
         if hit is None:
             at = stop
             continue
+        log.peeled = False
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
-        if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
+        taken = any(read(log, line) for read in readers)
+        if taken and log.peeled:
+            log.wrapped = True
+        if not taken or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
 
@@ -161,6 +166,7 @@ def _read(log: Log, tallies: Tallies) -> None:
 def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:
     device, stacks, dumps, messages = tallies.rows(log), log.stacks, log.dumps, log.messages
     log.errors.extend(logged_errors(messages))
+    log.errors = after_sessions(log)
     raised = inner_first(log.errors)
     if wrapping is not None:
         senders = Senders(log.source, wrapping)

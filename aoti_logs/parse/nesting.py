@@ -17,15 +17,25 @@ def inner_first(errors: Iterable[ErrorText]) -> list[ErrorText]:
     that one's first line; but it was raised first.
     """
     placed = sorted(errors, key=lambda e: (e.span.start, -e.span.end))
+    outer = {(e.span.start, e.span.end): number for number, e in enumerate(placed)}
+    inside: dict[int | None, list[int]] = {}
+    for number, error in enumerate(placed):
+        inside.setdefault(_holder(error, outer), []).append(number)
     found: list[ErrorText] = []
-    open_: list[ErrorText] = []  # each inside of the one before
-    for error in placed:
-        while open_ and not _holds(open_[-1], error):
-            found.append(open_.pop())
-        open_.append(error)
-    return [*found, *reversed(open_)]
+    todo: list[tuple[int, bool]] = [(number, False) for number in reversed(inside.get(None, []))]
+    while todo:
+        number, opened = todo.pop()
+        if opened or number not in inside:
+            found.append(placed[number])
+        else:
+            todo.append((number, True))
+            todo += [(inner, False) for inner in reversed(inside[number])]
+    return found
 
 
-def _holds(outer: ErrorText, inner: ErrorText) -> bool:
-    within = inner.within
-    return within is not None and outer.span.start <= within.start and within.end <= outer.span.end
+def _holder(error: ErrorText, outer: dict[tuple[int, int], int]) -> int | None:
+    """Return the number of the error that this one is printed in; one that is smaller cannot be."""
+    within, own = error.within, error.span
+    if within is None or not within.start <= own.start <= own.end <= within.end:
+        return None
+    return outer.get((within.start, within.end)) if within.end - within.start > own.end - own.start else None

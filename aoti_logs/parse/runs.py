@@ -50,7 +50,7 @@ def _lines(rows: list[bytes]) -> bytes:
 
 
 def _head(log: Log, before: bytes) -> tuple[str, int] | None:
-    text = log.bare(before).decode("utf-8", "replace")
+    text = log.bare(before, holds=True).decode("utf-8", "replace")
     begin = place_start(text)
     if begin is None:
         return None

@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Frame, RaisedFrom, Stack
+from aoti_logs.parse.frame_runs import frame_run
 from aoti_logs.parse.shape import fields
 from aoti_logs.parse.stack_form import CAPTURED, Form, form_of, frame_fields
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.frame_runs import C10Frames
     from aoti_logs.parse.lines import Line, Log
 
 WORDS = (
@@ -80,6 +82,10 @@ def read_stack(log: Log, line: Line) -> tuple[Stack, list[Line], list[Line]] | N
 
 def read_frames_of(log: Log, line: Line, form: Form) -> tuple[Stack, list[Line], list[Line]] | None:
     """Read the frames of one format from this line on."""
+    run = frame_run(log, line, _inlined) if form.name == "c10" else None
+    if run is not None and not _goes_on(log, *run):
+        whole, own_line = run
+        return Stack(form.name, whole, log.span(own_line.start, own_line.end)), [own_line], []
     frames: list[Frame] = []
     lines: list[Line] = []
     bad: list[Line] = []
@@ -119,6 +125,18 @@ def read_frames_of(log: Log, line: Line, form: Form) -> tuple[Stack, list[Line],
         lines,
         bad,
     )
+
+
+def _goes_on(log: Log, frames: C10Frames, run: Line) -> bool:
+    """Tell whether a line below a run of frames belongs to the same stack."""
+    below = log.after(run)
+    if below is None:
+        return False
+    form = form_of(below.text)
+    if form is not None and form.name == "c10":
+        found = frame_fields(form, below.text.strip())
+        return found is None or int(found["NUMBER"][0][:9]) > frames.last
+    return _BETWEEN["c10"].match(below.text.rstrip()) is not None
 
 
 def _frame(log: Log, line: Line, form: Form, number: int) -> tuple[Frame | None, list[Line]]:

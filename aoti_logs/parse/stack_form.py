@@ -152,9 +152,13 @@ def bare(text: str) -> str:
 def _symbol(found: Fields) -> str | None:
     for name in _SYMBOLS_OF:
         if name in found:
-            symbol = found[name][0]
-            return None if symbol[0] in _ODD and _UNKNOWN.fullmatch(symbol) else symbol
+            return known(found[name][0])
     return None
+
+
+def known(symbol: str) -> str | None:
+    """Return a symbol, or None where the printer says that it knows none."""
+    return None if symbol[0] in _ODD and _UNKNOWN.fullmatch(symbol) else symbol
 
 
 def _number(found: Fields, number: int) -> int:

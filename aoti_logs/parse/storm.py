@@ -97,7 +97,7 @@ def _read(
 ) -> tuple[Printed, bytes | None, tuple[int, int], bool] | None:
     """Read the assertion in these bytes as one line; return it, its numbers, its place, and if it is glued."""
     parts = bytes(log.data[start:end]).split(b"\n")
-    pieces = [log.bare(part).decode("utf-8", "replace").removesuffix("\r") for part in parts]
+    pieces = [log.bare(part, holds=True).decode("utf-8", "replace").removesuffix("\r") for part in parts]
     text = joint.join(pieces)
     tail = _TAIL.search(text)
     begin = _begin(text) if tail else None

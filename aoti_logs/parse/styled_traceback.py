@@ -23,6 +23,7 @@ _TITLE = "Traceback (most recent call last)"
 _NOTEBOOK = re.compile(rf"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*) {{2,}}{re.escape(_TITLE)}$")
 _BOX = re.compile(rf"[╭┌+][─━-]+ {re.escape(_TITLE)} [─━-]+")
 _BOX_END = re.compile(r"[╰└][─━]")
+_INNER = re.compile(r"[╭┌][─━]+ locals [─━]+[╮┐]")
 _CELL = re.compile(r"(?:Cell In ?\[|Input In \[|File \S.*:\d+|<ipython-input|[/~.]\S* in \S)")
 _ROW = re.compile(r"(?:-+> ?\d+ ?|\s{2,}\d+ ?|\s+\.\.\.|\(\.\.\.\))")
 _EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*|:|)$")
@@ -112,17 +113,22 @@ def _box(log: Log, line: Line) -> Block | None:
     frames: list[PythonFrame] = []
     lines = [line]
     now = log.after(line)
+    inner = 0  # boxes of a frame's local variables
     for _ in range(_FRAMES * 20):
         if now is None:
             break
         text = now.text.strip()
-        if _BOX_END.match(text):
+        if _INNER.match(text):
+            inner += 1
+        elif inner and _BOX_END.match(text):
+            inner -= 1
+        elif _BOX_END.match(text):
             lines.append(now)
             now = log.after(now)
             break
         found = (
             fields("traceback_style", "box", text[:4096])
-            if " in " in text and ":" in text and text[:1] not in "❱0123456789│"
+            if not inner and " in " in text and ":" in text and text[:1] not in "❱0123456789│"
             else None
         )
         if found is not None:

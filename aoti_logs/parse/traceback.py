@@ -10,6 +10,7 @@ multiprocessing and concurrent.futures), `RayTaskError(X): ray::f() (pid=1, ip=.
 
 from __future__ import annotations
 
+import builtins
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from aoti_logs.parse.aoti_text import read_aoti
 from aoti_logs.parse.elastic import NAME as WORKERS
 from aoti_logs.parse.elastic import read_workers
 from aoti_logs.parse.events import ErrorForm, ErrorText
+from aoti_logs.parse.figure import is_figure
 from aoti_logs.parse.message import Further, call_of, cuda_error, read_message
 from aoti_logs.parse.pruned_choice import follows_choice
 from aoti_logs.parse.python_frames import is_faulthandler_frame, is_frame, read_frames
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
 WORDS = (
-    b"Traceback (most recent call last)", b'  File "', b"Error", b"Exception", b"Interrupt", b"OutOfResources",
+    b"Traceback (most recent call last)", b'  File "', b"Error", b"Exception", b"Interrupt", b"OutOfResources", b"Failed: ",
 )  # fmt: skip
 
 HEADER = "Traceback (most recent call last):"
@@ -52,7 +54,8 @@ _ANNOUNCES = re.compile(
 _BACKEND = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w*\.)*BackendCompilerFailed: )?backend='[^'\n]{1,200}' raised:$"
 )
-_IGNORED = re.compile(r"Exception ignored (?:in|on|while)\b")
+_IGNORED = re.compile(r"Exception ignored (?:in|on|while)\b|--- Logging error ---$")
+"""Lines of Python above the traceback of an exception that ends nothing (a destructor, logging's own handlers)."""
 _QUOTES = {'"""', "'''"}
 _DEEPEST = 8
 _BETWEEN = 4
@@ -188,10 +191,9 @@ def _one(log: Log, line: Line, depth: int) -> Block | None:
         block = Block(lines=lines)  # cut before its exception: frames are all there is
         if frames:
             span = log.span(lines[0].start, lines[-1].end)
+            form = ErrorForm.PYTHON if head else ErrorForm.WARNING  # a program may print where it is
             block.errors.append(
-                ErrorText(
-                    ErrorForm.PYTHON, "", span, rank=line.rank, python_frames=tuple(frames), depth=depth
-                )
+                ErrorText(form, "", span, rank=line.rank, python_frames=tuple(frames), depth=depth)
             )
         return block
     return raised(log, last, last.text.strip(), lines, tuple(frames), depth)
@@ -201,7 +203,7 @@ def read_exception(log: Log, line: Line) -> bool:
     """Claim an exception's line that stands without a traceback."""
     text = line.text.strip()
     found = _ALONE.match(text)
-    if found is None or not _NAMED.match(found["error"]):
+    if found is None or not _NAMED.match(found["error"]) or _is_metric(found["error"]):
         return False
     above = log.before(line)
     backend = _BACKEND.match(above.text.strip()) if above is not None else None
@@ -214,6 +216,12 @@ def read_exception(log: Log, line: Line) -> bool:
         block = raised(log, line, found["error"], [], (), 0)
     _with_chain(log, block, 0).keep(log, "error")
     return True
+
+
+def _is_metric(text: str) -> bool:
+    """Tell whether a name like `MeanSquaredError` has a figure behind it; exceptions of Python itself may hold one."""
+    kind, _, said = text.partition(": ")
+    return is_figure(said) and not hasattr(builtins, kind)
 
 
 def raised(
@@ -296,7 +304,8 @@ def _announced(log: Log, last: Line, texts: list[str], kind: str | None, depth: 
         return None
     row = now.text.strip()
     quoted = any(b.text.strip() in _QUOTES for b in between)
-    sure = quoted or _ANNOUNCES.search(said[-500:]) is not None or _is_remote(kind)
+    colon = not between and said.rstrip().endswith(":") and " " in said.strip()  # `worker 3 failed:`
+    sure = quoted or colon or _ANNOUNCES.search(said[-500:]) is not None or _is_remote(kind)
     if (is_header(row) and (row.startswith("Original Traceback") or sure)) or (
         is_frame(row) and not is_faulthandler_frame(row) and sure and "ray::" in said
     ):

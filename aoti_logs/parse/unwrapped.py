@@ -246,7 +246,23 @@ class Unwrapper:
         return 1, at + len(line) + 1
 
     def _uniform(self, lines: list[bytes], at: int) -> int:
-        """Put the first lines that all begin as one that was taken apart, but for digits of a time; return how many."""
+        """Put the first lines that all begin as one that was taken apart, but for digits of a time, or that have
+        nothing before them; return how many.
+        """
+        return self._same(lines, at) or self._bare(lines, at)
+
+    def _bare(self, lines: list[bytes], at: int) -> int:
+        if b"" not in self._learned or not lines[0].strip():
+            return 0
+        firsts = [line[:1] for line in lines]
+        if not self._plain.issuperset(firsts):
+            lines = lines[: next(n for n, first in enumerate(firsts) if first not in self._plain)]
+        if lines:
+            self._last = self._stream(NOBODY)
+            self._last.whole(b"\n".join(lines) + b"\n", at)
+        return len(lines)
+
+    def _same(self, lines: list[bytes], at: int) -> int:
         if self._alike is None:
             return 0
         width, head, masked, stream = self._alike

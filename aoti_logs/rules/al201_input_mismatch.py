@@ -145,6 +145,8 @@ def _title(told: InputMismatch, found: tuple[FailedInput, ...]) -> str:
 
 
 def _fixes(told: InputMismatch, found: tuple[FailedInput, ...]) -> tuple[str, ...]:
+    if told.handles != "input":
+        return ("give room for outputs of the dtype, device and sizes that the model was compiled with",)
     what = called(told.index, found)
     if told.attribute == "dtype":
         return (f"convert {what} before the call: `.to(torch.{told.expected})`",)

@@ -40,8 +40,12 @@ if TYPE_CHECKING:
 
 _MODEL = re.compile(r"AOTInductor|aoti_|_binary_constants_bin|torchinductor|/aotinductor|/c[a-z2-7]{51}[/.]")
 _OURS = re.compile(r"\b(?:AOTIModel|aot_load|aoti_load|load_package|_load_aoti|aot_inductor)")
-_OLD_STRING = re.compile(r"^_Z\w*(?:Ss|SbIwE)")
+_OLD_STRING = re.compile(r"Ss|SbIwE")
+_WORD = re.compile(r"(?<![ST\d])(?<!L[a-z])([1-9]\d{0,3})(?=[A-Za-z_])")
 _NEW_STRING = "__cxx11"
+_TORCH = re.compile(
+    r"(?:(?:vtable|typeinfo|typeinfo name|guard variable) for )?(?:[\w:<>*& ]+ )?(?:c10|at|torch|caffe2)::|_ZN?K?(?:3c10|2at|5torch)"
+)
 
 
 class _Cause(NamedTuple):
@@ -164,8 +168,11 @@ def _of_symbol(told: DlopenError, symbol: str, name: str, story: Story) -> _Caus
             )
         return _Cause(
             title,
-            ("every model has this function; the file that was named is another library",),
+            (
+                "every model that torch 2.4 or newer compiled has this function: the file is another library, or an older model",
+            ),
             ("give the path of the model's .so, or load the .pt2 with torch._inductor.aoti_load_package",),
+            Confidence.LIKELY,
         )
     if symbol.startswith("_binary_constants_bin"):
         return _Cause(
@@ -197,6 +204,13 @@ def _of_symbol(told: DlopenError, symbol: str, name: str, story: Story) -> _Caus
     abi = _abi(symbol, story)
     if abi is not None:
         return abi
+    if not _TORCH.match(shown):
+        return _Cause(
+            f"`{name}` needs `{shown}`, which the libraries that are loaded have not",
+            ("it is no name of torch: the library that has it is not loaded, or is another version",),
+            ("load or link the library that has it, in the version that the model was linked with",),
+            Confidence.LIKELY,
+        )
     return _Cause(
         f"`{name}` needs `{shown}`, which the libraries that are loaded have not",
         ("the model was built against another libtorch (release or C++ ABI) than the one that loads it",),
@@ -207,7 +221,7 @@ def _of_symbol(told: DlopenError, symbol: str, name: str, story: Story) -> _Caus
 
 def _abi(symbol: str, story: Story) -> _Cause | None:
     """Tell a symbol of the other C++ ABI: std::string is written `Ss` in the old one, `__cxx11` in the new one."""
-    old, new = _OLD_STRING.match(symbol) is not None, _NEW_STRING in symbol
+    old, new = _OLD_STRING.search(_without_words(symbol)) is not None, _NEW_STRING in symbol
     if old == new:
         return None
     frames = [f.symbol for e in story.told if e.stack is not None for f in e.stack.frames if f.symbol]
@@ -217,7 +231,10 @@ def _abi(symbol: str, story: Story) -> _Cause | None:
         if _NEW_STRING in f or "std::string" in f
     }
     runtime = "new" if seen == {_NEW_STRING} else "old" if seen == {"std::string"} else None
-    proven = runtime is not None and (runtime == "new") is old
+    if (runtime == "new") is new if runtime is not None else new:
+        # The same ABI, so another release lacks the function. Releases since 2.6 have the new one: it tells nothing.
+        return None
+    proven = runtime is not None
     made, loads = ("old", "new") if old else ("new", "old")
     shown = demangled(symbol) or symbol
     because = [
@@ -231,6 +248,15 @@ def _abi(symbol: str, story: Story) -> _Cause | None:
         ("use builds of torch with the same ABI (_GLIBCXX_USE_CXX11_ABI) for compiling and for loading",),
         Confidence.PROVEN if proven else Confidence.LIKELY,
     )
+
+
+def _without_words(symbol: str) -> str:
+    """Return a mangled name without its identifiers, which stand behind their lengths: they may have any letters."""
+    kept, at = [], 0
+    while (found := _WORD.search(symbol, at)) is not None:
+        kept.append(symbol[at : found.start()])
+        at = found.end() + int(found[1])
+    return "".join((*kept, symbol[at:]))
 
 
 RULE = Rule("AL210", "library-does-not-load", __doc__ or "")

@@ -6,7 +6,7 @@ finding lists the models and files that the text names.
 
 ## Why it matters
 `Loading outdated pt2 file. Please regenerate your package.` is printed whenever the first of two loaders fails, for
-whatever reason, so it says nothing about the package's age. `File found:` (torch 2.6) means "not found".
+whatever reason, so it does not show that the package is old. `File found:` (torch 2.6) means "not found".
 
 ## Example
 `Failed to find a generated cpp file or so file for model 'nope' in the zip archive.`, with `model` under
@@ -80,7 +80,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     warned = next((m for m in case.events.messages if m.text.startswith(_OUTDATED)), None)
     if warned is not None:
         because.append(
-            "the warning about an outdated file is printed for every load that fails; age is not the reason"
+            "the warning about an outdated file is printed for every load that fails, so it does not show that age is the reason"
         )
         links.append(Link("warning", warned.text, warned.span.place))
     return ErrorTold(

@@ -70,7 +70,8 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "unknown",
         "not_finished",
     }:
-        return _told(case, story, _FAULTS[detail.problem], Confidence.PROVEN)
+        known = story.from_model or detail.problem != "unknown"  # other programs may end with the same words
+        return _told(case, story, _FAULTS[detail.problem], Confidence.PROVEN if known else Confidence.LIKELY)
     if about_nan(story):
         return None
     sure = story.from_model
@@ -89,17 +90,18 @@ def _told(case: ErrorCase, story: Story, said: str, confidence: Confidence) -> E
     if operator:
         facts["op"] = operator
     name = f"`{operator}` failed in the model" if operator else "the model raised an error"
+    fault = isinstance(case.error.detail, RuntimeFault) and said == _FAULTS.get(case.error.detail.problem)
     doubt = None
     if confidence is not Confidence.PROVEN:
         doubt = "`Error: ` is how AOTInductor's library prints an exception; nothing else in the log shows a model"
     return ErrorTold(
         "AL215",
         "aoti_runtime_error",
-        f"{name}: {said}",
+        said if fault and not operator else f"{name}: {said}",
         confidence,
-        because=(
-            "an input shape, dtype or device that the model was not compiled for is the commonest reason",
-        ),
+        because=()
+        if fault
+        else ("an input shape, dtype or device that the model was not compiled for is the commonest reason",),
         links=story_links(story),
         facts=facts,
         missing=()

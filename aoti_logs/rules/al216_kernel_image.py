@@ -99,7 +99,7 @@ def _words(told: ImageError) -> tuple[str, tuple[str, ...]]:
         )
     else:
         why = "the image of the kernel does not fit this driver or GPU"
-    return f"{who} refused a kernel of the model: {reason}", (why,)
+    return f"{who} refused a kernel: {reason}", (why,)
 
 
 RULE = Rule("AL216", "kernel-image-refused", __doc__ or "")

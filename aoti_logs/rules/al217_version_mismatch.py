@@ -1,7 +1,8 @@
-"""Torch looks for a name in Triton that the installed Triton has not.
+"""Torch or a kernel asks Triton for a name that the installed Triton has not.
 
 ## What it says
-Which object has not which attributes: the installed versions of torch and Triton do not belong together.
+Which object has not which attributes. Where torch's own code asks, the installed versions of torch and Triton mostly do
+not belong together. Where the text of a kernel asks (`triton.language...`), that text may be wrong as well.
 
 ## Why it matters
 It reads like a bug in Inductor. Each release of torch is written for one release of Triton (pip installs it with
@@ -41,6 +42,10 @@ _FIXES = (
 _BECAUSE = (
     "Inductor asks Triton's objects for names that one release has and another has not (triton version)",
 )
+_OF_KERNEL = (
+    "the text of a kernel uses this name: the text may be wrong, or for another release of triton (triton version)",
+)
+_DECIDE = ("compare what `pip show torch` requires with what `pip show triton` shows",)
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -65,7 +70,12 @@ def tell(case: FailureCase) -> Told:
     """Say the same of a compile that ended with it."""
     detail = case.failure.detail
     told = detail if isinstance(detail, VersionMismatch) else VersionMismatch("triton", ())
-    return Told(_title(told), facts=_facts(told), because=_BECAUSE, fixes=_FIXES)
+    if told.object.startswith("triton.language"):
+        names = " or ".join(f"`{n}`" for n in told.attributes)
+        title = f"a kernel uses {names}, which `{told.object}` has not in this triton"
+        return Told(title, facts=_facts(told), because=_OF_KERNEL, decide=_DECIDE)
+    # The finding is as sure as the exception, so the title says no more than that.
+    return Told(_lacks(told), facts=_facts(told), because=_BECAUSE, decide=_DECIDE)
 
 
 def _in_torch(error: ErrorText) -> bool:
@@ -80,9 +90,13 @@ def _facts(told: VersionMismatch) -> dict[str, Any]:
     }
 
 
-def _title(told: VersionMismatch) -> str:
+def _lacks(told: VersionMismatch) -> str:
     names = " or ".join(f"`{n}`" for n in told.attributes)
-    return f"`{told.object}` has no {names}, which torch asks it for: likely incompatible versions of torch and triton"
+    return f"`{told.object}` has no {names}, which torch asks it for"
+
+
+def _title(told: VersionMismatch) -> str:
+    return f"{_lacks(told)}: likely incompatible versions of torch and triton"
 
 
 RULE = Rule("AL217", "torch-and-triton-do-not-fit", __doc__ or "")

@@ -104,7 +104,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     facts = _facts(case, run)
     title = f"{what} on {_NAMES[run.backend]}"
     if kind == _HARDWARE:
-        return _hardware(kind, title, facts)
+        return _hardware(kind, title, facts, known=run.error.name != "cudaErrorContained")
     suspect, sureness = _suspect(run)
     if suspect is not None:
         facts["suspect_kernel"] = suspect
@@ -137,6 +137,8 @@ def _run(case: ErrorCase) -> _Run | None:
         known = device_errors().get(exception.detail.error or "")
     if known is None or known.name not in _KINDS:
         return None
+    if exception is not None and not _same(exception, known.name):
+        exception = None
     faults = (device_fault(e.text or e.message) for e in (error, *group))
     return _Run(
         known,
@@ -146,6 +148,13 @@ def _run(case: ErrorCase) -> _Run | None:
         last_printed(case.events, error.span.start),
         exception,
     )
+
+
+def _same(exception: ErrorText, name: str) -> bool:
+    """Tell whether an exception on the device is what the runtime reports: another process may have its own."""
+    detail = exception.detail
+    known = detail.error if isinstance(detail, DeviceException) else None
+    return known is None or name in {known, "cudaErrorLaunchFailure"}
 
 
 def _facts(case: ErrorCase, run: _Run) -> dict[str, Any]:
@@ -201,7 +210,11 @@ def _suspect(run: _Run) -> tuple[str | None, Confidence]:
 def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     found = []
     call, blocking = run.call, run.blocking
-    if run.exception is not None:
+    if (
+        run.exception is not None
+        and isinstance(run.exception.detail, DeviceException)
+        and run.exception.detail.kernel
+    ):
         found.append("the state of the device names the kernel in which the exception was raised")
     if call is not None and call.loading:
         found.append(
@@ -307,13 +320,13 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     return (*found, sanitize(command), dump_core(command))
 
 
-def _hardware(kind: str, title: str, facts: dict[str, Any]) -> ErrorTold:
+def _hardware(kind: str, title: str, facts: dict[str, Any], *, known: bool) -> ErrorTold:
     return ErrorTold(
         "AL301",
         kind,
         title,
         Confidence.PROVEN,
-        because=("the hardware reports this error, no kernel asks for it",),
+        because=("the hardware reports this error, no kernel asks for it",) if known else (),
         facts=facts,
         missing=(Missing("what the driver logged", "`dmesg | grep -i xid` on the machine, as root"),),
     )

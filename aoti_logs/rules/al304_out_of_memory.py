@@ -22,6 +22,7 @@ Read the numbers. A snapshot (`torch.cuda.memory._record_memory_history()`) name
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.out_of_memory import OutOfMemory
     from aoti_logs.rules.error_case import ErrorCase
 
+_VARIABLE = re.compile(r"\bPYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF\b")
 _NAMES = {"cuda": "GPU", "rocm": "AMD GPU", "xpu": "XPU", "mps": "Apple GPU", "cpu": "host"}
 
 
@@ -57,7 +59,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         Confidence.PROVEN,
         because=tuple(_because(found)),
         facts=facts,
-        fixes=tuple(_fixes(found)),
+        fixes=tuple(_fixes(found, _variable(case))),
         experiments=_experiments(case, found),
     )
 
@@ -90,7 +92,11 @@ def _because(found: OutOfMemory) -> Iterator[str]:
     if found.allocated is not None:
         yield f"tensors of this process hold {shown(found.allocated)}"
     if found.reserved is not None and wanted is not None:
-        pieces = "; it is in pieces that are too small" if found.reserved >= wanted else ""
+        pieces = (
+            "; it is in pieces that are too small, or kept for another stream or a CUDA graph"
+            if found.reserved >= wanted
+            else ""
+        )
         yield f"torch holds {shown(found.reserved)} more that no tensor uses{pieces}"
     if found.private:
         yield f"private pools (CUDA graphs) hold {shown(found.private)}"
@@ -98,18 +104,24 @@ def _because(found: OutOfMemory) -> Iterator[str]:
         yield f"other processes hold {shown(found.others)}"
 
 
-def _fixes(found: OutOfMemory) -> Iterator[str]:
+def _variable(case: ErrorCase) -> str:
+    """Return what this torch calls the variable: the message says it (from 2.9 on PYTORCH_ALLOC_CONF)."""
+    told = _VARIABLE.search(case.error.text or case.error.message)
+    return told[0] if told is not None else "PYTORCH_CUDA_ALLOC_CONF"
+
+
+def _fixes(found: OutOfMemory, variable: str) -> Iterator[str]:
     if found.reserved is not None and found.wanted is not None and found.reserved >= found.wanted:
-        yield "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which joins free pieces"
+        yield f"{variable}=expandable_segments:True, which joins free pieces"
 
 
 def _experiments(case: ErrorCase, found: OutOfMemory) -> tuple[Experiment, ...]:
-    if found.backend not in {"cuda", "rocm"} or found.plain or not list(_fixes(found)):
+    if found.backend not in {"cuda", "rocm"} or found.plain or not list(_fixes(found, "")):
         return ()
     return (
         Experiment(
             case.command,
-            (("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True"),),
+            ((_variable(case), "expandable_segments:True"),),
             "run",
             "pieces that torch holds and does not use can then be joined",
             "the caching allocator reads it when it is first used",

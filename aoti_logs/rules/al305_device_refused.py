@@ -6,7 +6,8 @@ such device, a driver that is too old, a stream that is being captured. The devi
 For a status of a library (`CUBLAS_STATUS_EXECUTION_FAILED`) it says that an earlier kernel may be behind it.
 
 ## Why it matters
-Unlike the faults of AL301 these are reported by the call that made them, so the traceback is right. A library that could not
+Unlike the faults of AL301 these are mostly reported by the call that made them, so the traceback is right, unless a launch
+was not checked (`cudaGetLastError`) and the next check found it. A library that could not
 run its kernel is the exception: it reports what any earlier kernel has broken.
 
 ## Example
@@ -51,8 +52,13 @@ _WHY = {
     "cudaErrorStreamCaptureInvalidated": "an earlier call failed while a CUDA graph was captured; that one is the cause",
     "cudaErrorStreamCaptureImplicit": "work on the default stream was started while a CUDA graph was captured",
     "cudaErrorPeerAccessUnsupported": "the two GPUs cannot reach each other's memory",
+    "cudaErrorCudartUnloading": "the process was ending already, and this call came too late",
     "cudaErrorMpsConnectionFailed": "the MPS server of the machine is not running, or not for this user",
 }
+_REFUSED = (
+    "a call was refused, and the device goes on; mostly the traceback is that of the call, unless an earlier one was "
+    "not checked"
+)
 _MEMORY = ("NOT_INITIALIZED", "ALLOC_FAILED")
 _RAN = ("EXECUTION_FAILED", "INTERNAL_ERROR", "DEVICE_LOST", "MAPPING_ERROR")
 _IMAGES = {  # the rules on packages and loading say more about these
@@ -82,7 +88,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "cuda_error",
         f"{fault.api}: {fault.error.text}" + (f": {why}" if why else ""),
         Confidence.PROVEN if why is None else Confidence.LIKELY,
-        because=("the call was refused; the device goes on, and the traceback is that of the call",),
+        because=() if fault.error.name == "cudaErrorCudartUnloading" else (_REFUSED,),
         facts=facts,
         doubt=None if why is None else "the runtime says what it refused, not why; this is the usual reason",
     )

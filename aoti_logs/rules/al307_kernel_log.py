@@ -2,7 +2,8 @@
 
 ## What it says
 NVIDIA's driver reports faults as Xids, with a number, the GPU and the process. The finding says what the number means, and
-whether a program, the driver or the hardware is behind it.
+whether mostly
+a program, the driver or the hardware is behind it; NVIDIA names several possible reasons for many of them.
 
 ## Why it matters
 It tells a fault of the program (13, 31, 43) from one of the hardware (48, 74, 79, 94, 95), which no change of code mends,
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from aoti_logs.rules.log_notes import LogCase
 
 _MOST = 20
+_MENDED = {63, 92, 121}
+"""Xids that tell of errors which the hardware mended: nothing failed."""
 _SOURCES = {
-    "program": "a program causes it",
-    "driver": "the driver or the firmware is behind it",
-    "hardware": "the hardware is behind it",
+    "program": "mostly a program causes it",
+    "driver": "mostly the driver or the firmware is behind it",
+    "hardware": "mostly the hardware is behind it",
     "either": "a program or the hardware causes it",
 }
 
@@ -78,7 +81,7 @@ def _xid(case: LogCase, notes: list[Note], *, failed: bool) -> Finding:
         "process": facts.get("name"),
         "text": facts["text"],
     }
-    lead = hardware and not failed
+    lead = hardware and not failed and number not in _MENDED
     return Finding(
         rule="AL307",
         kind="xid",

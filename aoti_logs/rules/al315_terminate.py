@@ -78,7 +78,9 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "terminate",
         _title(kind, text, without=without, several=several),
         Confidence.PROVEN if text else Confidence.UNKNOWN,
-        because=_because(error.raised_from is not None, text, without=without, several=several),
+        because=_because(
+            error.raised_from is not None, text, without=without, several=several, recursive=recursive
+        ),
         links=links,
         facts={k: v for k, v in facts.items() if v is not None or k == "message"},
         decide=("run with OMP_NUM_THREADS=1: the exception is then raised with its text",)
@@ -97,7 +99,7 @@ def _title(kind: str | None, text: str, *, without: bool, several: bool) -> str:
         return "terminate called without an active exception"
     said = f"{kind or 'an exception'} that nobody caught ended the process"
     if text:
-        return f"{kind}: {text}" if kind else text
+        return f"{kind}: {text}" if kind and kind != text else text
     return (
         f"{said}; several threads threw at once, and no text is printed"
         if several
@@ -105,13 +107,15 @@ def _title(kind: str | None, text: str, *, without: bool, several: bool) -> str:
     )
 
 
-def _because(raised: bool, text: str, *, without: bool, several: bool) -> tuple[str, ...]:
+def _because(raised: bool, text: str, *, without: bool, several: bool, recursive: bool) -> tuple[str, ...]:
     if without:
         return (
             "possible: a std::thread was destroyed while it ran, a pure virtual function was called, or `throw;` stood outside of a handler",
         )
     said = ["the process was aborted: nobody caught the exception"]
-    if several:
+    if several and text and not recursive:
+        said.append("terminate was called more than once: by several threads, or by several processes")
+    elif several:
         said.append(
             "several threads called terminate, as threads of a parallel region (OpenMP) do: no exception can leave such a region"
         )

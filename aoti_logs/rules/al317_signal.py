@@ -90,9 +90,14 @@ def _crash(death: Death) -> dict[str, Any]:
 
 
 def _title(death: Death, crashes: int, *, memory: bool) -> str:
-    if memory:
-        return "the system ended the process because memory was used up"
     who = f" (process {death.pid})" if death.pid is not None else ""
+    if memory:
+        which = (
+            f"process {death.pid} (`{death.program}`)"
+            if death.pid is not None and death.program
+            else "the process"
+        )
+        return f"the system ended {which} because memory was used up"
     title = f"a process{who} ended by {death.signal}"
     if death.library is not None:
         title += f" in {death.library.rpartition('/')[2]}"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aoti_logs.explain import Link
     from aoti_logs.rules.error_case import ErrorCase
 
+_LISTS = "glibc found its own lists damaged; who damaged them wrote there earlier, and is not shown"
 _COMPILERS = ("/llvm", "/mlir", "triton", "/LLVM", "/MLIR")
 
 
@@ -53,6 +54,8 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         facts |= {"condition": death.reason, "file": file, "line": int(line[:9]) if line.isdigit() else None}
         facts["function"] = (death.where or "").partition(": ")[2]
         because = ["the condition is one of the program's own; it failed at this place"]
+        if file.rpartition("/")[2] == "malloc.c":
+            because = [_LISTS]
         if any(word in file for word in _COMPILERS):
             facts |= {"component": "compiler (LLVM/MLIR)", "phase": "compile"}
             because.append("the file belongs to a compiler: the process died at compile time")
@@ -62,7 +65,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         )  # fmt: skip
     title = f"the process aborted itself: {death.reason}{at}"
     because = [
-        "glibc found its own lists damaged; who damaged them wrote there earlier, and is not shown"
+        _LISTS
         if death.printer == "glibc" and "smashing" not in (death.reason or "")
         else "the runtime of C or C++ says so, and aborts"
     ]

@@ -25,6 +25,7 @@ checkpoint, a first compile). Compiles of torch.compile take minutes, and not al
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase
     from aoti_logs.sources.source import Place
 
+_PAIRS = re.compile(r"SEND|RECV|COALESCED")
 _STACK = "Stack trace of the failed collective"
 
 
@@ -112,6 +114,8 @@ def _absent(timeout: CollectiveTimeout, states: dict[int, _State]) -> tuple[int,
     """
     if timeout.sequence is None or timeout.group is None or timeout.group.rank not in states:
         return ()
+    if _PAIRS.search(timeout.operation or ""):
+        return ()  # only two ranks take part, and each pair has numbers of its own
     own = states[timeout.group.rank].status.group
     return tuple(
         rank

@@ -83,9 +83,14 @@ _TEXTS: tuple[_Text, ...] = (
         "not all ranks came to the rendezvous in time",
         "a rank was not started, died before, or cannot reach the address",
         re.compile(
-            r"Timed out after \d+ seconds waiting for clients|client socket has (?:failed to connect|timed out)|"
-            r"wait timeout after \d+ ?ms, keys|Socket Timeout"
+            r"Timed out after \d+ seconds waiting for clients|client socket has (?:failed to connect|timed out)"
         ),
+    ),
+    _Text(
+        "rendezvous_error",
+        "a rank waited in the store for what another had not written in time",
+        "the other was late, had ended, or never came there: its own log tells which",
+        re.compile(r"wait timeout after \d+ ?ms, keys|Socket Timeout"),
     ),
     _Text(
         "gloo_error",

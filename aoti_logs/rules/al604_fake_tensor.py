@@ -27,12 +27,14 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.failure import NodeCall
 from aoti_logs.rules.failure_case import Told
+from aoti_logs.rules.operators import is_custom
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 
+_CUSTOM = "it is no operator of PyTorch: either its inputs do not fit, or its fake kernel is wrong"
 _FUNCTION = re.compile(r"<(?:built-in )?(?:function|method) (\S+)(?: of [^>]*)?>")
 
 
@@ -43,13 +45,16 @@ def tell(case: FailureCase) -> Told:
     called = _FUNCTION.sub(r"\1", failure.operator) if failure.operator else None
     name = f"`{called}`" if called else "an operator"
     of = f" in {case.what}" if case.function is not None else ""
+    custom = is_custom(failure.operator)
+    raised = f"the fake kernel of {name} raised {' '.join(failure.inner_names[-1:]) or 'an error'}"
     return Told(
-        f"{name} refused its inputs{of}: {failure.message}",
+        f"{raised if custom else f'{name} refused its inputs'}{of}: {failure.message}",
         facts={
             "op": failure.operator,
             "inner_message": failure.message,
             "node": {"op": node.opcode, "target": node.target} if node else None,
         },
+        because=(_CUSTOM,) if custom else (),
         decide=("run the same inputs without torch.compile: if that fails too, the inputs do not fit",),
     )
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.generated_assert import TensorCheck, read_tensor_check
 from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.operators import is_custom
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _because(found: TensorCheck) -> list[str]:
         said.append("it is an input of the compiled code, not the result of an operator")
     elif found.alignment is not None:
         said.append("generated code reads several elements at once where a tensor is promised to be aligned")
-    elif _is_custom(found.op):
+    elif is_custom(found.op):
         said.append(
             f"`{found.op}` is no operator of PyTorch: its fake kernel promised another tensor than it returns"
         )
@@ -95,16 +96,8 @@ def _because(found: TensorCheck) -> list[str]:
     return said
 
 
-def _is_custom(op: str | None) -> bool:
-    return (
-        op is not None
-        and op.startswith("torch.ops.")
-        and not op.startswith(("torch.ops.aten.", "torch.ops.prims."))
-    )
-
-
 def _decide(found: TensorCheck) -> tuple[str, ...]:
-    if _is_custom(found.op) and found.alignment is None:
+    if is_custom(found.op) and found.alignment is None:
         return (f"torch.library.opcheck({found.op}, args): it compares the fake kernel with the real one",)
     if found.op == "input":
         return ("x.stride() of the input now, against the one that the code was compiled with",)
@@ -115,7 +108,7 @@ def _decide(found: TensorCheck) -> tuple[str, ...]:
 
 
 def _fixes(found: TensorCheck) -> tuple[str, ...]:
-    if not _is_custom(found.op):
+    if not is_custom(found.op):
         return ()
     if found.alignment is not None:
         return (f"return a tensor of its own from `{found.op}` (`.clone()`), not a part of a larger one",)

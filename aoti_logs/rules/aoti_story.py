@@ -28,6 +28,8 @@ _CALLER = re.compile(
     r"torch/(?:export/pt2_archive/_package|_inductor/package/package)\.py:__call__$|/_export/__init__\.py:optimized$"
 )
 _LOADS = re.compile(r"\b(?:load_package|aoti_load_package|aot_load|load_pt2|_load_aoti)\b")
+_LOADS_BY_NAME = re.compile(r"\b(?:package\.load_package|aoti_load_package|aot_load|load_pt2|_load_aoti)\b")
+_OF_TORCH = re.compile(r"[\\/]torch[\\/]")
 _MODEL = re.compile(r"torch::aot_inductor::|\bAOTInductorModel|torch::inductor::AOTI")
 _STRUCTURED = re.compile(
     r"\bat::(?:meta|native)::structured_(\w+?)(?:_out)?(?:_(?:cpu|cuda|meta))?::(?:meta|impl)\("
@@ -148,8 +150,12 @@ def _through_runner(error: ErrorText) -> bool:
 
 
 def loads_package(error: ErrorText) -> bool:
-    """Tell whether a traceback goes through the loading of a package."""
-    return any(_LOADS.search(f.function) or (f.code and _LOADS.search(f.code)) for f in error.python_frames)
+    """Tell whether a traceback goes through the loading of a package: a program may call its own functions so."""
+    return any(
+        (_OF_TORCH.search(f.file) and _LOADS.search(f"{f.function} {f.code or ''}"))
+        or _LOADS_BY_NAME.search(f.code or "")
+        for f in error.python_frames
+    )
 
 
 def _in_model(error: ErrorText) -> bool:

@@ -34,7 +34,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     error = case.error
     told = tell_error(case)
     if told is None:
-        title = _text(error)
+        title = _title(error)
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
         told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_why(case, explained),))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
@@ -68,13 +68,27 @@ def _why(case: ErrorCase, explained: bool) -> str:
     return _FIRST if rank is None else _FIRST.replace("in the log", f"of rank {rank} in the log", 1)
 
 
+def _title(error: ErrorText) -> str:
+    """Return what an error says in one line, with the line below where the first one only announces it."""
+    said = _text(error)
+    if not said:
+        return (
+            "an exception was raised; its type and message were not printed"
+            if error.python_frames
+            else "an error whose text is not in this log"
+        )
+    if not said.endswith(":"):
+        return said
+    below = (row.strip() for row in error.text.split("\n")[1:])
+    return f"{said} {next((row for row in below if row), '')}".rstrip()
+
+
 def _text(error: ErrorText) -> str:
-    text = ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
-    return text or "a traceback that lost its exception"
+    return ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
 
 
 def _quoted(error: ErrorText) -> tuple[Link, ...]:
-    text = _text(error)
+    text = _text(error) or error.span.text.split("\n", 1)[0].strip() or _title(error)
     links = [Link("error", text, error.span.place)]
     if error.python_frames:
         own, last = user_frame(error.python_frames), error.python_frames[-1]

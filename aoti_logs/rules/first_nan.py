@@ -61,9 +61,13 @@ def first_nan(dumps: Sequence[Dump], launches: Sequence[PrintedLaunch]) -> First
     """Return the first record that proves a NaN, or None."""
     by_record = {id(d): launch for launch in launches for d in (*launch.before, *launch.after)}
     clean: dict[str, Dump] = {}
+    phase = None
     for dump in dumps:
         if not dump.is_tensor:
             continue
+        if dump.phase == INPUTS and phase != INPUTS:
+            clean.clear()  # another call, maybe of another model: its tensors have the same names
+        phase = dump.phase
         launch = by_record.get(id(dump))
         if dump.has_nan:
             found = _judged(dump, launch, clean)

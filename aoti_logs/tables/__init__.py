@@ -45,6 +45,7 @@ NAMES = (
     "triton_kernels",
     "assertions",
     "errors",
+    "error_facts",
     "stacks",
     "worker_failures",
     "frames",
