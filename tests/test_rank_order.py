@@ -95,3 +95,21 @@ Root Cause (first observed failure):
     found = [f for f in _findings(tmp_path, run=text) if f.role == "cause"]
     assert found[0].rank == 1
     assert [[k.step for k in f.consequences] for f in found] == [["follows"], [], []]
+
+
+def test_a_run_that_ended_without_a_word_is_told_beside_another_run_that_failed(tmp_path: Path):
+    text = "$ python a.py\n" + _CRASH.format(value="a") + "exit code: 1\n$ python b.py\nexit code: 139\n"
+    found = [f for f in _findings(tmp_path, run=text) if f.role == "cause"]
+    assert [f.facts.get("exit_code") for f in found] == [None, 139]
+
+
+def test_a_rank_that_waited_does_not_lead_before_one_that_failed_by_itself(tmp_path: Path):
+    waited = (
+        "RuntimeError: [/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation "
+        "to complete"
+    )
+    text = _rank(0, _CRASH.format(value="x").replace("KeyError: 'x'", waited)) + _rank(
+        1, _CRASH.format(value="a")
+    )
+    found = [f for f in _findings(tmp_path, run=text) if f.role == "cause"]
+    assert [f.rank for f in found] == [1, 0]

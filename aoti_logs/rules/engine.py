@@ -52,7 +52,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
             other_findings(errors, run, source, evidence, asserted={a.rank for a in run.assertions})
         )
     begun = sorted(n.span.start for n in events.notes if n.kind == "command")
-    if bisect_right(begun, max(by_run, default=0)) > 1:  # exit codes alone may be those of several ranks
+    if len(begun) > 1:  # exit codes alone may be those of several ranks
         by_run = {start: _numbered(found, bisect_right(begun, start)) for start, found in by_run.items()}
     findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
     findings = with_limits(findings, message_findings(events, source, findings))
@@ -61,9 +61,24 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))
-    if not any(f.role == "cause" for f in findings):
+    if len(begun) > 1:
+        findings += _silent(events, source, begun, findings)
+    elif not any(f.role == "cause" for f in findings):
         findings += exit_finding(events, source)
     return sorted(findings, key=lambda f: ["cause", "consequence", "note"].index(f.role))
+
+
+def _silent(events: LogEvents, source: Source, begun: list[int], findings: list[Finding]) -> list[Finding]:
+    """Return the runs of several in one log that ended with a code other than 0 and have no cause."""
+    told = {f.facts.get("run_in_log") for f in findings if f.role == "cause"}
+    found: list[Finding] = []
+    if None in told:
+        return found
+    for run in range(1, len(begun) + 1):
+        notes = tuple(n for n in events.notes if bisect_right(begun, n.span.start) == run)
+        if run not in told:
+            found += _numbered(exit_finding(replace(events, notes=notes), source), run)
+    return found
 
 
 def _numbered(findings: list[Finding], run: int) -> list[Finding]:

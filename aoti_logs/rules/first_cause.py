@@ -72,10 +72,13 @@ def ended_by(cause: ErrorText, errors: Sequence[ErrorText]) -> ErrorText | None:
     for error in reversed(errors):
         if error.span.start <= raised.span.start:
             return None
-        if not _whole(error) or error.chained is not None:
+        if (
+            not error.python_frames
+            or error.python_frames[0].function != "<module>"
+            or error.chained is not None
+        ):
             continue
-        ends = error.python_frames[0].function == "<module>" and not is_secondary(error)
-        if ends:
+        if _whole(error) and not is_secondary(error):
             return error if relation(cause, error) is Relation.AFTER else None
     return None
 

@@ -45,12 +45,14 @@ def by_rank(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _by_time(findings: list[Finding]) -> list[Finding]:
-    """Let the failure with the earliest time lead, where all failures of ranks tell times that can be compared."""
-    places = [
-        n for n, f in enumerate(findings) if f.role == "cause" and f.rank is not None and not _distance(f)
-    ]
+    """Let failures of a rank's own lead, the one with the earliest time first where all tell times that can be compared."""
     found = list(findings)
-    for place, finding in zip(places, in_order([findings[n] for n in places]), strict=False):
+    places = [n for n, f in enumerate(found) if f.role == "cause" and f.rank is not None]
+    # A rank that waited is not the cause, whether or not what it waited for was printed later.
+    for place, finding in zip(places, sorted((found[n] for n in places), key=_distance), strict=True):
+        found[place] = finding
+    places = [n for n in places if not _distance(found[n])]
+    for place, finding in zip(places, in_order([found[n] for n in places]), strict=False):
         found[place] = finding
     return found
 
