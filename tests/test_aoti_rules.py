@@ -347,3 +347,22 @@ def test_words_that_any_program_may_print_do_not_prove_a_model(explain):
 def test_a_name_that_the_text_of_a_kernel_uses_proves_no_mismatch_of_versions(fixtures_dir):
     found = aoti_logs.load(fixtures_dir / "gpu_inductor_kernel" / "run.log").explain().findings[0]
     assert "incompatible" not in found.title and not found.fixes
+
+
+def test_a_cause_that_does_not_stand_right_before_the_exception_is_likely(explain):
+    raised = f"{CALL}RuntimeError: {RUNNER}\n"
+    near = cause(explain(f"Error: {SHAPES}\n\n{raised}"))
+    far = cause(explain(f"Error: {SHAPES}\nretry with padded input\nresult ok\n{raised}"))
+    assert [(f.rule, f.confidence) for f in (near, far)] == [("AL214", "proven"), ("AL214", "likely")]
+
+
+def test_the_library_that_lacks_a_version_is_not_the_one_that_needs_it(explain):
+    text = "/lib/libstdc++.so.6: version `GLIBCXX_3.4.32' not found (required by /tmp/x/m.so)"
+    found = cause(explain(f"{LOAD}RuntimeError: Error in dlopen: {text}\n"))
+    assert found.title == "`m.so` needs GLIBCXX_3.4.32, which `libstdc++.so.6` on this system has not"
+    assert (found.facts["library"], found.facts["needed"]) == ("/tmp/x/m.so", "/lib/libstdc++.so.6")
+
+
+def test_too_much_room_for_outputs_is_not_mended_at_the_inputs(explain):
+    found = cause(explain(f"{CALL}RuntimeError: expected outputs vector size to be 2, but got 3\n"))
+    assert found.fixes == ("make room for 2 outputs",)

@@ -19,6 +19,7 @@ from aoti_logs.parse.shape import fields, first
 if TYPE_CHECKING:
     from aoti_logs.parse.shape import Fields
 
+_REQUIRED = re.compile(r"\(required by ([^\s()]+)\)")
 _DARWIN_SYMBOL = re.compile(r"[Ss]ymbol not found(?: in flat namespace)?:? '?\(?([^\s',)]+)")
 
 
@@ -31,11 +32,15 @@ def dlopen(found: Fields, text: str) -> DlopenError:
     reason = first(found, "REASON") or (f"undefined symbol: {symbol}" if symbol else "")
     if "VERSION" in found:
         reason = line[line.index("version `") :]
+    library, needed = first(found, "DARWIN_PATH") or first(found, "LIBRARY"), first(found, "NEEDED")
+    asked = _REQUIRED.search(reason) if "VERSION" in found else None
+    if asked is not None:  # glibc names the library that lacks the version first
+        library, needed = asked[1], needed or library
     return DlopenError(
-        library=first(found, "DARWIN_PATH") or first(found, "LIBRARY"),
+        library=library,
         reason=reason.partition("\n")[0].strip(),
         undefined_symbol=symbol,
-        needed=first(found, "NEEDED"),
+        needed=needed,
         version=first(found, "VERSION"),
     )
 

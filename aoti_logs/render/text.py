@@ -59,12 +59,16 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
 
 
 def _hidden(notes: Sequence[Finding]) -> Iterator[str]:
-    """Name the notes that are not shown whole, one a line."""
-    for note in notes[:_NOTES]:
+    """Name the notes that are not shown whole, one a line; what several logs say alike once."""
+    alike: dict[str, int] = {}
+    for note in notes:
         rank = f" (rank {note.rank})" if note.rank is not None else ""
-        yield f"note[{note.rule}]: {_cut(note.title)}{rank}"
-    if len(notes) > _NOTES:
-        yield f"and {len(notes) - _NOTES} more notes"
+        line = f"note[{note.rule}]: {_cut(note.title)}{rank}"
+        alike[line] = alike.get(line, 0) + 1
+    for line, count in list(alike.items())[:_NOTES]:
+        yield f"{line} ({count} times)" if count > 1 else line
+    if len(alike) > _NOTES:
+        yield f"and {len(alike) - _NOTES} more notes"
     if notes:
         yield f"--all shows {'it' if len(notes) == 1 else 'them'} whole"
 

@@ -73,7 +73,9 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         because=tuple(because),
         links=(*links, *story_links(story)),
         facts=facts,
-        fixes=("call the model with the tensors of the exported program's signature, in its order",),
+        fixes=("call the model with the tensors of the exported program's signature, in its order",)
+        if told.what == "inputs"
+        else (f"make room for {told.expected} outputs",),
         missing=()
         if named
         else (

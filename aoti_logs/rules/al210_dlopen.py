@@ -111,8 +111,9 @@ def _cause(told: DlopenError, story: Story) -> _Cause:
         return _of_symbol(told, symbol, name, story)
     reason = told.reason
     if told.version is not None:
+        lacks = f"`{told.needed.rpartition('/')[2]}`" if told.needed else "the library that has it"
         return _Cause(
-            f"`{name}` needs {told.version}, which this system has not",
+            f"`{name}` needs {told.version}, which {lacks} on this system has not",
             ("a library that was built on a newer system does not load on an older one",),
             ("compile on a system that is as old as the one that serves, or serve on a newer one",),
         )

@@ -24,6 +24,7 @@ of weights still have not.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Missing
@@ -107,15 +108,29 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     operator = operator_in_stack(said)
     if operator:
         facts["op"] = operator
+    near = _stands_before(story)
     return ErrorTold(
         "AL214",
         _kind(story),
         f"{doing} the model failed: {in_short(said.message)}",
+        Confidence.PROVEN if near else Confidence.LIKELY,
         because=_because(story),
         links=story_links(story),
         facts=facts,
         fixes=_fixes(story),
+        doubt=None if near else "other lines stand between the cause and the call that failed",
     )
+
+
+def _stands_before(story: Story) -> bool:
+    """Tell whether the cause stands right before the exception: the library prints it just before it returns."""
+    parts = sorted(story.told, key=lambda e: e.span.start)
+    for one, other in pairwise(parts):
+        if one.span.source is other.span.source and one.span.end < other.span.start:
+            between = bytes(one.span.source.data[one.span.end : other.span.start])
+            if any(line.strip() for line in between.split(b"\n")):
+                return False
+    return True
 
 
 def _kind(story: Story) -> str:
