@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _FIRST = "this is the first error in the log that nothing before it explains; no rule knows its cause yet"
 
+_LONGEST = 300  # characters of a title; the error is quoted whole below it
+
 
 def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] = ()) -> Finding:
     """Return the finding of an error, what was printed after it under it.
@@ -56,18 +58,16 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
 
 
 def _title(error: ErrorText) -> str:
-    """Return what an error says in one line, with the line below where the first one only announces it."""
+    """Return what an error says in one line, with the line below where the first one says nothing or only announces it."""
     said = _text(error)
-    if not said:
-        return (
-            "an exception was raised; its type and message were not printed"
-            if error.python_frames
-            else "an error"
-        )
-    if not said.endswith(":"):
-        return said
-    below = (row.strip() for row in error.text.split("\n")[1:])
-    return f"{said} {next((row for row in below if row), '')}".rstrip()
+    if not error.message.strip() or said.endswith(":"):
+        rows = (row.strip() for row in error.text.split("\n")[1:])
+        below = next((row for row in rows if row), "")
+        between = " " if said.endswith(":") else ": "
+        said = f"{said}{between if said and below else ''}{below}"
+    if not said and error.python_frames:
+        return "an exception was raised; its type and message were not printed"
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST].rpartition(' ')[0] or said[:_LONGEST]} ..."
 
 
 def _text(error: ErrorText) -> str:
