@@ -165,3 +165,13 @@ def test_a_message_whose_first_line_is_empty_is_told_by_the_next(explained):
         "ValueError: \nInvalid log settings: aotx, must be a name.\n"
     ).findings
     assert finding.title == "ValueError: Invalid log settings: aotx, must be a name."
+
+
+@pytest.mark.parametrize(
+    "below", ["^C", "worker 3 goes on", '\nfrom user code:\n  File "/srv/demo/a.py", line 3, in g']
+)
+def test_an_exception_without_a_message_takes_none_from_the_line_below(explained, below: str):
+    (finding,) = explained(
+        f'Traceback (most recent call last):\n  File "/srv/demo/a.py", line 2, in f\n    g()\nAssertionError\n{below}\n'
+    ).findings
+    assert finding.title == "AssertionError"

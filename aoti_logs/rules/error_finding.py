@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.events import ErrorForm
+from aoti_logs.parse.message import is_hint
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.plain_kind import kind_of
@@ -63,6 +64,7 @@ def _title(error: ErrorText) -> str:
     if not error.message.strip() or said.endswith(":"):
         rows = (row.strip() for row in error.text.split("\n")[1:])
         below = next((row for row in rows if row), "")
+        below = "" if is_hint(below) else below
         between = " " if said.endswith(":") else ": "
         said = f"{said}{between if said and below else ''}{below}"
     if not said and error.python_frames:
