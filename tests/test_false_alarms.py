@@ -134,3 +134,44 @@ def test_what_a_session_prints_that_did_not_pass_may_be_the_failure(explained, s
 def test_an_error_behind_a_session_that_passed_is_a_failure(explained):
     said = explained(f"{SESSION}============== 2 passed in 7.47s ==============\n{SESSION[80:]}")
     assert [f.role for f in said.findings] == ["cause"]
+
+
+@pytest.mark.parametrize("style", ["{}: {}", "[{}] {}"])
+def test_the_number_of_a_line_is_no_rank(explained, style: str):
+    printed = [
+        "Traceback (most recent call last):",
+        '  File "/srv/demo/a.py", line 2, in f',
+        "    g()",
+        "KeyError: 'k'",
+    ]
+    (finding,) = explained("".join(style.format(n, row) + "\n" for n, row in enumerate(printed))).findings
+    assert (finding.title, finding.rank, finding.facts["n_python_frames"]) == ("KeyError: 'k'", None, 1)
+
+
+def test_ranks_in_turn_are_ranks(explained):
+    printed = [
+        "Traceback (most recent call last):",
+        '  File "/srv/demo/a.py", line 2, in f',
+        "    g()",
+        "KeyError: 'k'",
+    ]
+    (finding,) = explained("".join(f"{r}: {row}\n" for row in printed for r in (0, 1))).findings
+    assert finding.facts["ranks"] == [0, 1]
+
+
+def test_a_message_whose_first_line_is_empty_is_told_by_the_next(explained):
+    (finding,) = explained(
+        'Traceback (most recent call last):\n  File "/srv/demo/a.py", line 2, in f\n    g()\n'
+        "ValueError: \nInvalid log settings: aotx, must be a name.\n"
+    ).findings
+    assert finding.title == "ValueError: Invalid log settings: aotx, must be a name."
+
+
+@pytest.mark.parametrize(
+    "below", ["^C", "worker 3 goes on", '\nfrom user code:\n  File "/srv/demo/a.py", line 3, in g']
+)
+def test_an_exception_without_a_message_takes_none_from_the_line_below(explained, below: str):
+    (finding,) = explained(
+        f'Traceback (most recent call last):\n  File "/srv/demo/a.py", line 2, in f\n    g()\nAssertionError\n{below}\n'
+    ).findings
+    assert finding.title == "AssertionError"

@@ -164,6 +164,11 @@ def _continues(text: str, further: Further, *, after_blank: bool) -> bool:
     return further is Further.ANY or text[:1].isspace() or _MORE.match(text) is not None
 
 
+def is_hint(text: str) -> bool:
+    """Tell whether a line below an error's first one adds to it in words that torch and Python write for every error."""
+    return _HINT.match(text) is not None or _MORE.match(text) is not None
+
+
 def begins_other(text: str) -> bool:
     """Tell whether a line begins an event of its own, whatever stands above it."""
     return _OTHER.match(text) is not None or is_announced(text)

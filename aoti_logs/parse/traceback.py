@@ -249,7 +249,8 @@ def raised(
     kind = first(parsed, "TYPE") if parsed else None
     said = (first(parsed, "MESSAGE") or "") if parsed else text
     # Without frames above, only a text that announces another exception goes on in lines of any form.
-    whole = bool(lines) or said.rstrip().endswith(" raised:")
+    # A name without a colon has no message: what stands below it is somebody else's, unless it is indented.
+    whole = (bool(lines) and (":" in text or not typed)) or said.rstrip().endswith(" raised:")
     further = Further.ANY if whole else Further.INDENTED
     message = read_message(log, line, said, Further.KNOWN if "ray::" in said else further)
     inner = Block()

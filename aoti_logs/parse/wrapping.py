@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.peel import PLAIN, Wrapping, peel
@@ -15,6 +16,7 @@ from aoti_logs.parse.prefix_kinds import BY_NAME
 
 if TYPE_CHECKING:
     import mmap
+    from collections.abc import Iterable
 
     from aoti_logs.parse.prefix_kinds import PrefixKind
 
@@ -89,7 +91,8 @@ def _uncertain(filled: list[bytes], lines: list[bytes]) -> Wrapping:
 
 
 _CANDIDATES = tuple(
-    BY_NAME[name] for name in ("srun", "mpiexec", "tee", "clock", "ts", "kernel", "compose", "stern", "host")
+    BY_NAME[name]
+    for name in ("numbered", "srun", "mpiexec", "tee", "clock", "ts", "kernel", "compose", "stern", "host")
 )
 _AT_LEAST = {"host": 10, "stern": 4, "compose": 2}
 
@@ -101,6 +104,8 @@ def _shown(kind: PrefixKind, lines: list[bytes]) -> bool:
     found = [match for line in lines if (match := kind.regex.match(line))]
     if len(found) < len(lines) * _NEARLY:
         return False
+    if kind.name == "numbered":
+        return _counts(int(re.sub(rb"\D", b"", match[0])) for match in found)
     if "worker" not in kind.regex.groupindex:
         return True
     names = {match["worker"] for match in found}
@@ -110,6 +115,13 @@ def _shown(kind: PrefixKind, lines: list[bytes]) -> bool:
         return len({match[0].rstrip().rfind(b"|") for match in found}) == 1
     # One name before every line of a few is more likely what the lines are about.
     return kind.name != "host" or all(re.search(rb"[\d.-]|^localhost$", name) for name in names)
+
+
+def _counts(numbers: Iterable[int]) -> bool:
+    """Tell whether numbers count lines: each is one more than the last, but for lines that were left out."""
+    told = list(numbers)
+    steps = [then - now for now, then in pairwise(told)]
+    return all(step > 0 for step in steps) and steps.count(1) >= len(steps) * _NEARLY
 
 
 def _quoted(bare: list[bytes], lines: list[bytes]) -> bool:

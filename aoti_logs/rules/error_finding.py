@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.events import ErrorForm
+from aoti_logs.parse.message import is_hint
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.first_cause import raised_from
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _BESIDE = "whether it follows from the failure that leads here is not known; no rule knows its cause yet"
 _BEHIND = "what stands before it was handled, is cut off, or is the program's own words; no rule knows its cause yet"
 _FIRST = "this is the first error in the log that nothing before it explains; no rule knows its cause yet"
+
+_LONGEST = 300  # characters of a title; the error is quoted whole below it
 
 
 def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] = ()) -> Finding:
@@ -69,7 +72,7 @@ def _why(case: ErrorCase, explained: bool) -> str:
 
 
 def _title(error: ErrorText) -> str:
-    """Return what an error says in one line, with the line below where the first one only announces it."""
+    """Return what an error says in one line, with the line below where the first one says nothing or only announces it."""
     said = _text(error)
     if not said:
         return (
@@ -81,6 +84,15 @@ def _title(error: ErrorText) -> str:
         return said
     below = (row.strip() for row in error.text.split("\n")[1:])
     return f"{said} {next((row for row in below if row), '')}".rstrip()
+    if not error.message.strip() or said.endswith(":"):
+        rows = (row.strip() for row in error.text.split("\n")[1:])
+        below = next((row for row in rows if row), "")
+        below = "" if is_hint(below) else below
+        between = " " if said.endswith(":") else ": "
+        said = f"{said}{between if said and below else ''}{below}"
+    if not said and error.python_frames:
+        return "an exception was raised; its type and message were not printed"
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST].rpartition(' ')[0] or said[:_LONGEST]} ..."
 
 
 def _text(error: ErrorText) -> str:

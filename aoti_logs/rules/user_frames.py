@@ -31,5 +31,8 @@ def user_frame(frames: Sequence[PythonFrame]) -> PythonFrame | None:
 
 def frame_link(step: str, frame: PythonFrame) -> Link:
     """Quote a frame."""
-    text = f"{frame.file}:{frame.line} in {frame.function}" + (f": {frame.code}" if frame.code else "")
+    where = (
+        f" in {frame.function}" if frame.function else ""
+    )  # a file that could not be parsed has no functions
+    text = f"{frame.file}:{frame.line}{where}" + (f": {frame.code}" if frame.code else "")
     return Link(step, text, frame.span.source.place(frame.span.line))
