@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 22
 _RECENT = 4
+_PART = 1 << 12
 
 
 class LineAnnouncer:
@@ -99,8 +100,6 @@ class LineAnnouncer:
 
     def _exact(self, low: int, high: int, start: int) -> int | None:
         """Return the first place in a part of a line that begins at `start`."""
-        text = bytes(self._data[low : high + self._overlap])
-        reach = high - low
         begins = low == start and (start == 0 or self._data[start - 1 : start] == b"\n")
         if begins and text.startswith(self._at_start):
             return low
@@ -110,3 +109,21 @@ class LineAnnouncer:
             if at >= 0:
                 found, reach = at, at
         return None if found < 0 else low + found
+        if begins:
+            text = bytes(self._data[low : low + self._overlap])
+            if any(text.startswith(word) for word in self._at_start):
+                return low
+        while (
+            low < high
+        ):  # part by part: a line may be as long as the log, and have a record at its beginning
+            reach = min(high - low, _PART)
+            text = bytes(self._data[low : low + reach + self._overlap])
+            found = -1
+            for word in self._anywhere:
+                at = text.find(word, 0, reach + len(word) - 1)
+                if at >= 0:
+                    found, reach = at, at
+            if found >= 0:
+                return low + found
+            low += _PART
+        return None

@@ -22,7 +22,9 @@ _BORDER = re.compile(r"[=-]{4,}$")
 _KEY = re.compile(r"(?:time|host|rank|exitcode|error_file|traceback) *: ")
 _NUMBER = re.compile(r"\[\d{1,7}\]:$")
 _EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failed)\b(?:: .*)?$")
+_WITHOUT_INDENT = re.compile(r"[=-]{4,}$|\[\d{1,7}\]:$|Root Cause|(?:Other )?Failures")
 _LONGEST = 20_000  # lines of one table
+_HEAD = 40  # lines above its first worker
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ def read_workers(log: Log, above: Line) -> tuple[WorkerFailures, list[Line]] | N
         text = now.text.rstrip()
         if not lines and not (text == "" or _BORDER.match(text)):
             return None
+        if len(lines) > _HEAD and not reading.begun:
+            return None
+        if reading.begun and text[:1].strip() and not _WITHOUT_INDENT.match(text):
+            break  # its end is cut off: a worker's rows, and what it said, are indented
         lines.append(now)
         if _BORDER.match(text):
             reading.borders += 1
@@ -89,6 +95,7 @@ class _Reading:
         self.name = ""
         self.borders = 0
         self.rows_of_root = False
+        self.begun = False
         self._root = False
         self._rows: list[WorkerFailure] = []
         self._found: dict[str, Fields] = {}
@@ -104,6 +111,7 @@ class _Reading:
             self._root = True
         elif _NUMBER.match(body):
             self._close()
+            self.begun = True
             self._lines = [line]
         elif self._lines:
             self._lines.append(line)

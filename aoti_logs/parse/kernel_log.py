@@ -78,6 +78,8 @@ def xids() -> dict[int, Xid]:
 def read_kernel_log(log: Log, line: Line) -> bool:
     """Claim a line of the kernel about a GPU."""
     text = line.text
+    if "NVRM: " not in text and "amdgpu " not in text:
+        return False
     found = _NVIDIA.search(text)
     if found is not None:
         read = fields("kernel_log", "xid", found[0].rstrip())

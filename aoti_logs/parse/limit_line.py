@@ -23,7 +23,7 @@ _GLUED = re.compile(
 
 def read_limit_line(log: Log, line: Line) -> bool:
     """Claim the warning as a message of one line."""
-    found = _GLUED.search(line.text)
+    found = _GLUED.search(line.text) if " hit recompilation" in line.text else None
     if found is None:
         return False
     at = bytes(log.data[line.start : line.end]).find(found[0].encode())

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LONGEST = 1 << 20
 """Of a line that is longer, only this much is decoded and matched; its bytes are claimed as a whole."""
+_LONGEST_REST = 1 << 16
+"""The same for what is left of a line behind something that was claimed: there may be thousands of records in one."""
 _BORDER = "border"
 _MAY_BE_PREFIX = frozenset(b for b in range(256) if any(kind.first for kind in PLAIN.table[b])) | {*b"{"}
 
@@ -105,6 +107,9 @@ class Log:
         for at in unwrapped.borders if unwrapped is not None else ():
             self.claims.add(at, at + 1, _BORDER)
         self._last = Line(-1, -1, "", None)  # a line is looked at from above, then read itself
+        self._feed = (0, 0)  # a physical line, from where it was looked at first to its end
+        self.unread: dict[str, int] = {}  # before it no line of a format of stacks can be read
+        self.barren = 0  # before it no line begins a sanitizer's report
         self.expected: dict[int, str] = {}
         self.errors: list[ErrorText] = []
         self.stacks: list[Stack] = []
@@ -151,12 +156,18 @@ class Log:
 
     def line(self, at: int) -> Line:
         """Return the line that begins at an unclaimed offset and ends at a line feed or a claim."""
-        found = self.data.find(b"\n", at)
-        end = self.size if found < 0 else found + 1
+        begin, end = self._feed
+        if begin <= at < end:
+            longest = _LONGEST_REST if at > begin else LONGEST
+        else:
+            found = self.data.find(b"\n", at)
+            end = self.size if found < 0 else found + 1
+            self._feed = (at, end)
+            longest = LONGEST
         end = min(end, self.claims.next_start(at, end))
         if (self._last.start, self._last.end) == (at, end):
             return self._last
-        raw = bytes(self.data[at : min(end, at + LONGEST)]).removesuffix(b"\n").removesuffix(b"\r")
+        raw = bytes(self.data[at : min(end, at + longest)]).removesuffix(b"\n").removesuffix(b"\r")
         text = self.bare(raw).decode("utf-8", "replace")
         self._last = Line(at, end, text, self.stream(at).rank)
         return self._last

@@ -128,11 +128,13 @@ def read_memory_report(log: Log, line: Line) -> bool:
     text = line.text.strip()
     if _RUNTIME.match(text):
         return _undefined(log, line, text)
-    if not _START.match(text) and not _ACCESS.match(text) and not _is_frame(line):
+    if line.start < log.barren or not (_START.match(text) or _ACCESS.match(text) or _is_frame(line)):
         return False
     reading = _Reading()
     lines = _lines(log, line, reading)
     if not lines or not (reading.whole or reading.region or reading.summary or reading.access or reading.by):
+        if lines:
+            log.barren = lines[-1].end  # what begins within these lines says no more than they do
         return False
     for wrong in reading.bad:
         log.unreadable(wrong.start, wrong.end, "stack frame")

@@ -91,6 +91,8 @@ def read_frames_of(log: Log, line: Line, form: Form) -> tuple[Stack, list[Line],
     bad: list[Line] = []
     omitted = False
     between = _BETWEEN.get(form.name)
+    if line.start < log.unread.get(form.name, 0):
+        return None
     now: Line | None = line
     while now is not None:
         if form_of(now.text) is form:
@@ -119,6 +121,9 @@ def read_frames_of(log: Log, line: Line, form: Form) -> tuple[Stack, list[Line],
             break
         now = log.after(lines[-1])
     if not frames:
+        log.unread[form.name] = lines[
+            -1
+        ].end  # what begins on a later one of these lines has no frames either
         return None
     return (
         Stack(form.name, tuple(_inlined(frames)), log.span(lines[0].start, lines[-1].end), omitted),

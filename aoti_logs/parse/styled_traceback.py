@@ -35,6 +35,7 @@ _STEP = re.compile(r"\S[^:\n]*\.\w+:\d+: $|\S[^:\n]*\.\w+:\d+:$")
 _TITLE_OF_TEST = re.compile(r"_{3,} .* _{3,}$|={3,}")
 _DEFINED = re.compile(r"\s*(?:async )?def (?P<name>\w+)\(")
 _FRAMES, _ABOVE = 2000, 400
+_BOX_HEAD = 40  # lines above the first frame in a box
 
 
 def read_styled(log: Log, line: Line) -> bool:
@@ -123,6 +124,9 @@ def _box(log: Log, line: Line) -> Block | None:
         elif inner and _BOX_END.match(text):
             inner -= 1
         elif _BOX_END.match(text):
+        if (not frames and len(lines) > _BOX_HEAD) or (_TITLE in text and _BOX.match(text)):
+            break  # no box of a traceback, or the next one: the end of this one is cut off
+        if _BOX_END.match(text):
             lines.append(now)
             now = log.after(now)
             break
@@ -163,12 +167,14 @@ def _end(
 
 def _pytest(log: Log, line: Line) -> Block | None:
     """Read `E   TYPE: TEXT` with what stands around it: the frames above, `file.py:3: TYPE` below."""
+    told = _TOLD.match(line.text)
+    if told is None and not _marked_above(log, line):
+        return None
     above: list[Line] = []
     now = log.before(line)
     while now is not None and len(above) < _ABOVE and not _TITLE_OF_TEST.match(now.text):
         above.insert(0, now)
         now = log.before(now)
-    told = _TOLD.match(line.text)
     if told is None and not any(_TOLD.match(row.text) for row in above[-40:]):
         return None
     lines = [line]
@@ -204,6 +210,16 @@ def _pytest(log: Log, line: Line) -> Block | None:
     first_line = texts[0].strip()
     named = _EXCEPTION.match(first_line) is not None
     return _told(log, lines, own, rest if place is not None else [], place, texts, frames, named, kind)
+
+
+def _marked_above(log: Log, line: Line) -> bool:
+    """Tell whether the last line above with words in it is an `E` line: everything above is read only then."""
+    now = log.before(line)
+    for _ in range(_ABOVE):
+        if now is None or now.text.strip():
+            break
+        now = log.before(now)
+    return now is not None and _MORE.match(now.text) is not None
 
 
 def _is_marked(log: Log, row: Line) -> bool:
