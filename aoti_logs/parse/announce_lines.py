@@ -48,7 +48,7 @@ class LineAnnouncer:
                 if start >= stop:
                     return None
                 if end > at:
-                    if start >= at and end <= stop:
+                    if start >= at and end <= stop and end - start <= _PART:
                         if self._holds(start, end):
                             return start
                     else:
@@ -101,18 +101,8 @@ class LineAnnouncer:
     def _exact(self, low: int, high: int, start: int) -> int | None:
         """Return the first place in a part of a line that begins at `start`."""
         begins = low == start and (start == 0 or self._data[start - 1 : start] == b"\n")
-        if begins and text.startswith(self._at_start):
+        if begins and bytes(self._data[low : low + self._overlap]).startswith(self._at_start):
             return low
-        found = -1
-        for word in self._anywhere:
-            at = text.find(word, 0, reach + len(word) - 1)
-            if at >= 0:
-                found, reach = at, at
-        return None if found < 0 else low + found
-        if begins:
-            text = bytes(self._data[low : low + self._overlap])
-            if any(text.startswith(word) for word in self._at_start):
-                return low
         while (
             low < high
         ):  # part by part: a line may be as long as the log, and have a record at its beginning

@@ -119,14 +119,13 @@ def _box(log: Log, line: Line) -> Block | None:
         if now is None:
             break
         text = now.text.strip()
+        if (not frames and len(lines) > _BOX_HEAD) or (_TITLE in text and _BOX.match(text)):
+            break  # no box of a traceback, or the next one: the end of this one is cut off
         if _INNER.match(text):
             inner += 1
         elif inner and _BOX_END.match(text):
             inner -= 1
         elif _BOX_END.match(text):
-        if (not frames and len(lines) > _BOX_HEAD) or (_TITLE in text and _BOX.match(text)):
-            break  # no box of a traceback, or the next one: the end of this one is cut off
-        if _BOX_END.match(text):
             lines.append(now)
             now = log.after(now)
             break

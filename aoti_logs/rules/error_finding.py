@@ -74,16 +74,6 @@ def _why(case: ErrorCase, explained: bool) -> str:
 def _title(error: ErrorText) -> str:
     """Return what an error says in one line, with the line below where the first one says nothing or only announces it."""
     said = _text(error)
-    if not said:
-        return (
-            "an exception was raised; its type and message were not printed"
-            if error.python_frames
-            else "an error whose text is not in this log"
-        )
-    if not said.endswith(":"):
-        return said
-    below = (row.strip() for row in error.text.split("\n")[1:])
-    return f"{said} {next((row for row in below if row), '')}".rstrip()
     if not error.message.strip() or said.endswith(":"):
         rows = (row.strip() for row in error.text.split("\n")[1:])
         below = next((row for row in rows if row), "")
@@ -92,6 +82,7 @@ def _title(error: ErrorText) -> str:
         said = f"{said}{between if said and below else ''}{below}"
     if not said and error.python_frames:
         return "an exception was raised; its type and message were not printed"
+    said = said or "an error whose text is not in this log"
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST].rpartition(' ')[0] or said[:_LONGEST]} ..."
 
 
