@@ -177,7 +177,7 @@ def test_a_blank_line_before_the_signal_does_not_make_two_exceptions_of_one():
         "\n"
         'Thread 1 "python" received signal CUDA_EXCEPTION_4, Warp Illegal Instruction.\n'
         "[Switching focus to CUDA kernel 0, grid 9, block (0,0,0), thread (96,0,0), device 0, sm 148, warp 0, lane 0]\n"
-        "0x0000000628fbe700 in gather_kernel<<<(1,1,1),(128,1,1)>>> () at /root/gather.py:245\n"
+        "0x0000000628fbe700 in gather_kernel<<<(1,1,1),(128,1,1)>>> () at /srv/demo/gather.py:245\n"
     )
     events = read(text)
     (found,) = [e.detail for e in events.errors if isinstance(e.detail, DeviceException)]
@@ -214,7 +214,7 @@ def test_an_exception_of_another_kind_does_not_name_the_kernel_of_this_one(expla
     text = (
         "RuntimeError: CUDA error: misaligned address\n\n"
         "CUDA Exception: Warp Illegal Address\n"
-        "0x0000000628fbe700 in gather_kernel<<<(1,1,1),(128,1,1)>>> () at /root/gather.py:245\n"
+        "0x0000000628fbe700 in gather_kernel<<<(1,1,1),(128,1,1)>>> () at /srv/demo/gather.py:245\n"
     )
     assert "suspect_kernel" not in explain(text).facts
 
