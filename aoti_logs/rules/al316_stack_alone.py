@@ -80,7 +80,7 @@ def _finding(case: LogCase, stack: Stack, count: int) -> Finding:
     links, check = native_links(stack, case.evidence)
     thrown = any(_THROWN.search(str(f.get("symbol") or "").partition("(")[0]) for f in facts["frames"][:4])
     title = f"a native stack without an error, {where(stack)}"
-    because = ["the lines above the stack, which name the error, are not in this log"]
+    because = ["lines that name an error, if there was one, are not in this log"]
     if thrown:
         title = f"an exception is thrown {where(stack)}; its text is not in this log"
     if check is not None and thrown:
