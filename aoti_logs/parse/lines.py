@@ -102,6 +102,7 @@ class Log:
         self.data = source.data if unwrapped is None else unwrapped.data
         self.size = len(self.data)
         self.wrapped = False  # whether a line was seen that something is wrapped around
+        self.relayed = False  # whether more stood around it than what a logger writes
         self.claims = Claims()
         for at in unwrapped.borders if unwrapped is not None else ():
             self.claims.add(at, at + 1, _BORDER)
@@ -141,8 +142,13 @@ class Log:
         odd = b"\x1b" in raw or b"\r" in raw[:-1]
         if self.unwrapped is not None or not (odd or (raw[:1] and raw[0] in _MAY_BE_PREFIX)):
             return raw
-        text = peel(raw, self._plain).text
-        self.wrapped = self.wrapped or odd or text != raw
+        peeled = peel(raw, self._plain)
+        text = peeled.text
+        if odd or text != raw:
+            self.wrapped = True
+            self.relayed = (
+                self.relayed or odd or peeled.prefix is None or any(kind.relays for kind, _ in peeled.prefix)
+            )
         return text
 
     def line(self, at: int) -> Line:

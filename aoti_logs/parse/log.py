@@ -153,7 +153,10 @@ def _read(log: Log, tallies: Tallies) -> None:
             at = stop
             continue
         line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
-        if not any(read(log, line) for read in readers) or log.claims.skip(line.start) == line.start:
+        taken = any(read(log, line) for read in readers)
+        if not taken and not log.relayed:
+            log.wrapped = False  # a logger's own prefix before text that nobody reads
+        if not taken or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
 
