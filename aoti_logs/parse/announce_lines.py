@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 22
 _RECENT = 4
 _PART = 1 << 12
+_GAP = 1 << 12  # text between two claims that is looked at alone: what stands around it may be a storm
 
 
 class LineAnnouncer:
@@ -42,6 +43,9 @@ class LineAnnouncer:
 
         Of a line that lies behind `at` as a whole it is the beginning: which literal stands where in it is not asked.
         """
+        """Return the first place from `at` to before `stop`, or None; `at` must not decrease."""
+        if stop - at <= _GAP and at >= self._high:
+            return self._in_gap(at, stop)
         while at < stop:
             while self._next < len(self._pieces):
                 start, end = self._pieces[self._next]
@@ -62,6 +66,20 @@ class LineAnnouncer:
                 return None
             self._load(max(self._high, at - self._overlap))
         return None
+
+    def _in_gap(self, at: int, stop: int) -> int | None:
+        """Return the first place in a short text, of which nothing is known yet."""
+        text = (bytes(self._data[at - 1 : at]) or b"\n") + bytes(self._data[at : stop + self._overlap])
+        reach, found = stop - at, -1
+        for word in self._anywhere:
+            place = text.find(word, 1, reach + len(word)) - 1
+            if place >= 0:
+                found, reach = place, place
+        for word in self._at_start:
+            place = text.find(b"\n" + word, 0, reach + len(word) + 1)
+            if 0 <= place < reach:
+                found, reach = place, place
+        return None if found < 0 else at + found
 
     def _load(self, low: int) -> None:
         import polars as pl

@@ -298,12 +298,13 @@ class Unwrapper:
         starts = list(accumulate((len(line) + 1 for line in lines), initial=at))
         del starts[-1]
         which = [self._order[one.lastindex or 0] for one in found]
+        nobody: _Stream | None = None
         for number, line in enumerate(lines):
             if which[number] is None:
                 if not line.strip():  # no launcher marks an empty line that its own process printed
                     which[number] = which[number - 1] if number else self._last or self._stream(NOBODY)
                 else:
-                    which[number] = self._stream(NOBODY)
+                    which[number] = nobody = nobody or self._stream(NOBODY)
         self._last = which[-1]
         ends = [one.end() for one in found]
         bodies = [line[end:] for line, end in zip(lines, ends, strict=True)] if any(ends) else lines
