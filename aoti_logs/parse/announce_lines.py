@@ -43,7 +43,6 @@ class LineAnnouncer:
 
         Of a line that lies behind `at` as a whole it is the beginning: which literal stands where in it is not asked.
         """
-        """Return the first place from `at` to before `stop`, or None; `at` must not decrease."""
         if stop - at <= _GAP and at >= self._high:
             return self._in_gap(at, stop)
         while at < stop:

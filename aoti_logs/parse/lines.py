@@ -103,7 +103,6 @@ class Log:
         self.size = len(self.data)
         self.peeled = False  # whether something was taken off a line, until the reader of lines asks
         self.wrapped = False  # whether a line was seen that something is wrapped around
-        self.relayed = False  # whether more stood around it than what a logger writes
         self.claims = Claims()
         for at in unwrapped.borders if unwrapped is not None else ():
             self.claims.add(at, at + 1, _BORDER)
@@ -153,12 +152,6 @@ class Log:
             relayed = found.prefix is None or any(kind.relays for kind, _ in found.prefix)
             self.wrapped = self.wrapped or odd or holds or relayed
             self.peeled = True
-        peeled = peel(raw, self._plain)
-        text = peeled.text
-            self.wrapped = True
-            self.relayed = (
-                self.relayed or odd or peeled.prefix is None or any(kind.relays for kind, _ in peeled.prefix)
-            )
         return text
 
     def line(self, at: int) -> Line:

@@ -158,8 +158,6 @@ def _read(log: Log, tallies: Tallies) -> None:
         taken = any(read(log, line) for read in readers)
         if taken and log.peeled:
             log.wrapped = True
-        if not taken and not log.relayed:
-            log.wrapped = False  # a logger's own prefix before text that nobody reads
         if not taken or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
