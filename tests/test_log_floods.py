@@ -3,7 +3,7 @@
 import pytest
 
 from aoti_logs.parse.lines import Log
-from tests.log_text import assert_partition, read
+from tests.log_text import CUDA, assert_partition, read
 
 TIMES = 1500
 LINES = {
@@ -51,3 +51,11 @@ def test_a_table_of_workers_without_its_end_leaves_the_lines_below_alone():
     )
     errors = read(f"{table}epoch 1\nValueError: other\n").errors
     assert [e.exception_type for e in errors][-1] == "ValueError"
+
+
+def test_bytes_that_are_no_text_before_an_assertion_do_not_move_it():
+    """A byte that is no UTF-8 counts as one byte, in runs of assertions and in single ones."""
+    for data in (b"ab\x80" + CUDA.encode() * 3, b"ab\x80 " + CUDA.encode()[:-1]):
+        events = read(data)
+        assert_partition(events, len(data))
+        assert events.assertions

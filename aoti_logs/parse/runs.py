@@ -51,10 +51,12 @@ def _lines(rows: list[bytes]) -> bytes:
 
 def _head(log: Log, before: bytes) -> tuple[str, int] | None:
     text = log.bare(before, holds=True).decode("utf-8", "replace")
+    text = log.bare(before).decode("utf-8", "surrogateescape")  # which keeps the number of bytes
     begin = place_start(text)
     if begin is None:
         return None
-    return text[begin:], len(before) - len(text[begin:].encode()) if text[:begin].strip() else 0
+    own = text[begin:].encode("utf-8", "surrogateescape")
+    return own.decode("utf-8", "replace"), len(before) - len(own) if text[:begin].strip() else 0
 
 
 class Runs:

@@ -98,11 +98,15 @@ def _read(
     """Read the assertion in these bytes as one line; return it, its numbers, its place, and if it is glued."""
     parts = bytes(log.data[start:end]).split(b"\n")
     pieces = [log.bare(part, holds=True).decode("utf-8", "replace").removesuffix("\r") for part in parts]
+    pieces = [log.bare(part).decode("utf-8", "surrogateescape").removesuffix("\r") for part in parts]
     text = joint.join(pieces)
     tail = _TAIL.search(text)
     begin = _begin(text) if tail else None
-    read = device_line(text[begin : tail.end()], log.stream(start)) if tail and begin is not None else None
-    if tail is None or begin is None or read is None:
+    if tail is None or begin is None:
+        return None
+    said = text[begin : tail.end()].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    read = device_line(said, log.stream(start))
+    if read is None:
         return None
     printed, block, thread = read
     numbers = b"%d,%d,%d], thread: [%d,%d,%d" % (*block, *thread) if block and thread else None
@@ -129,7 +133,7 @@ def _offset(parts: list[bytes], pieces: list[str], joint: str, at: int) -> int:
     offset = 0
     for part, piece in zip(parts, pieces, strict=True):
         if at <= len(piece):
-            behind = len(piece[at:].encode())
+            behind = len(piece[at:].encode("utf-8", "surrogateescape"))
             return offset + max(len(part.removesuffix(b"\r")) - behind, 0)
         at -= len(piece) + len(joint)
         offset += len(part) + 1
