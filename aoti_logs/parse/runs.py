@@ -50,8 +50,7 @@ def _lines(rows: list[bytes]) -> bytes:
 
 
 def _head(log: Log, before: bytes) -> tuple[str, int] | None:
-    text = log.bare(before, holds=True).decode("utf-8", "replace")
-    text = log.bare(before).decode("utf-8", "surrogateescape")  # which keeps the number of bytes
+    text = log.bare(before, holds=True).decode("utf-8", "surrogateescape")  # which keeps the number of bytes
     begin = place_start(text)
     if begin is None:
         return None

@@ -97,8 +97,8 @@ def _read(
 ) -> tuple[Printed, bytes | None, tuple[int, int], bool] | None:
     """Read the assertion in these bytes as one line; return it, its numbers, its place, and if it is glued."""
     parts = bytes(log.data[start:end]).split(b"\n")
-    pieces = [log.bare(part, holds=True).decode("utf-8", "replace").removesuffix("\r") for part in parts]
-    pieces = [log.bare(part).decode("utf-8", "surrogateescape").removesuffix("\r") for part in parts]
+    bare = (log.bare(part, holds=True) for part in parts)
+    pieces = [text.decode("utf-8", "surrogateescape").removesuffix("\r") for text in bare]
     text = joint.join(pieces)
     tail = _TAIL.search(text)
     begin = _begin(text) if tail else None
