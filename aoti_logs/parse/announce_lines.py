@@ -6,6 +6,7 @@ that takes a seventh of the time of looking for one after the other. Bytes are d
 
 from __future__ import annotations
 
+import bisect
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class LineAnnouncer:
         self._recent: list[bytes] = []
         self._high = 0
         self._pieces: list[tuple[int, int]] = []
+        self._ends: list[int] = []
         self._next = 0
 
     def next(self, at: int, stop: int) -> int | None:
@@ -46,6 +48,8 @@ class LineAnnouncer:
         if stop - at <= _GAP and at >= self._high:
             return self._in_gap(at, stop)
         while at < stop:
+            if self._next < len(self._pieces) and self._ends[self._next] <= at:
+                self._next = bisect.bisect_right(self._ends, at, self._next)
             while self._next < len(self._pieces):
                 start, end = self._pieces[self._next]
                 if start >= stop:
@@ -95,7 +99,9 @@ class LineAnnouncer:
         places = pl.DataFrame({"size": ends, "end": ends.cum_sum()}).filter(
             lines.str.contains_any(self._patterns)
         )
-        self._pieces = [(low + end - size, low + end) for size, end in places.iter_rows()]
+        sizes, ends_of = places["size"].to_list(), places["end"].to_list()
+        self._pieces = [(low + end - size, low + end) for size, end in zip(sizes, ends_of, strict=True)]
+        self._ends = [low + end for end in ends_of]
         self._next = 0
         self._high = high
 

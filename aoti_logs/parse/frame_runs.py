@@ -22,10 +22,16 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Log
     from aoti_logs.sources.source import Source
 
+# A symbol with a plus in it (`operator+`) is left to the grammar: without them a symbol is one class of characters.
 _FRAME = re.compile(
-    rb"frame #(\d{1,9}): (?:([^\s\x80-\xff](?:[^\n\r\t]*?[^\s])?) \+ (0x[0-9a-f]{1,16}) \((0x[0-9a-f]{1,16}) in ([^\s()][^()\n\r\t]*)\)|"
+    rb"frame #(\d{1,9}): (?:([^\s+\x80-\xff](?:[^\n\r\t+]*[^\s+])?) \+ (0x[0-9a-f]{1,16}) \((0x[0-9a-f]{1,16}) in ([^\s()][^()\n\r\t]*)\)|"
     rb"([^\s()][^()\n\r\t]*)\(\) \[(0x[0-9a-f]{1,16})\])\n"
 )
+_FRAMES = re.compile(
+    rb"(?:frame #\d{1,9}: (?:[^\s+\x80-\xff](?:[^\n\r\t+]*[^\s+])? \+ 0x[0-9a-f]{1,16} \(0x[0-9a-f]{1,16} in [^\s()][^()\n\r\t]*\)|"
+    rb"[^\s()][^()\n\r\t]*\(\) \[0x[0-9a-f]{1,16}\])\n)+"
+)
+_HEAD = len(b"frame #")
 _BLOCK = 1 << 16
 _FEWEST = 4  # frames for which it is worth it
 
@@ -100,14 +106,24 @@ def frame_run(
         return None
     start, limit = line.start, log.claims.next_start(line.start, log.size)
     text = bytes(log.data[start : min(start + _BLOCK, limit)])
-    at, last, count = 0, -1, 0
-    while (found := _FRAME.match(text, at)) is not None:
-        number = int(found[1])
-        if number <= last:
-            break
-        at, last, count = found.end(), number, count + 1
+    whole = _FRAMES.match(text)
+    if whole is None:
+        return None
+    at, last, count = _counted_up(whole[0])
     if count < _FEWEST or (len(text) - at < _BLOCK // 2 and start + len(text) < limit):
         return None  # few, or more than a block of them
     return C10Frames(log.source, start, text[:at], last, finish), Line(
         start, start + at, line.text, line.rank
     )
+
+
+def _counted_up(text: bytes) -> tuple[int, int, int]:
+    """Return where the frames end whose numbers grow, the last number, and how many they are."""
+    numbers = [int(line[_HEAD : line.index(b":", _HEAD)]) for line in text.split(b"\n")[:-1]]
+    count = next((n for n in range(1, len(numbers)) if numbers[n] <= numbers[n - 1]), len(numbers))
+    if count == len(numbers):
+        return len(text), numbers[-1], count
+    at = 0
+    for _ in range(count):
+        at = text.index(b"\n", at) + 1
+    return at, numbers[count - 1], count

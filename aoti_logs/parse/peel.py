@@ -9,7 +9,7 @@ import html
 import json
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.prefix_kinds import ANSI, KINDS, NO_REST, REST, PrefixKind, sender_of, tail_of
@@ -22,6 +22,7 @@ Part = tuple[bytes, int]
 """Bytes that are kept, and where they stand in the line. Of a longer escape they stand at its end."""
 
 _LAYERS = 8
+_SHORT = 512  # bytes of lines that are remembered: programs repeat themselves
 _JSON = re.compile(
     rb'\{"log":"(?P<log>[^"\\]*(?:\\.[^"\\]*)*)"(?:,"attrs":\{[^{}\n]*\})?,"stream":"(?P<pipe>stdout|stderr)"'
     rb'(?:,"attrs":\{[^{}\n]*\})?,"time":"(?P<time>[^"\n]{1,64})"\}[ \r]*$'
@@ -81,6 +82,11 @@ class Peeled:
 
 def peel(line: bytes, wrapping: Wrapping = PLAIN) -> Peeled:
     """Take everything off a line (without its line feed) that was wrapped around it."""
+    return _peeled(line, wrapping) if len(line) <= _SHORT else _Line(line).peeled(wrapping)
+
+
+@lru_cache(maxsize=4096)
+def _peeled(line: bytes, wrapping: Wrapping) -> Peeled:
     return _Line(line).peeled(wrapping)
 
 
