@@ -229,8 +229,6 @@ class Run:
         from aoti_logs.explain import Explanation
         from aoti_logs.rules.engine import explain_log
         from aoti_logs.rules.ranks import by_rank
-        from aoti_logs.rules.same_failure import joined
-        from aoti_logs.rules.trace_engine import explain_trace
 
         findings = []
         unparsed: dict[str, int] = {}
@@ -238,9 +236,13 @@ class Run:
             findings += explain_log(source, events, self.evidence)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
-        own = (s for s in self.subjects if s.kind is Kind.TORCH_TRACE or s.leads_report)
-        traces = [self.evidence.trace(s) for s in own]
-        findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
+        own = [s for s in self.subjects if s.kind is Kind.TORCH_TRACE or s.leads_report]
+        if own:
+            from aoti_logs.rules.same_failure import joined
+            from aoti_logs.rules.trace_engine import explain_trace
+
+            traces = [self.evidence.trace(s) for s in own]
+            findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
         problems = self.problems
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]

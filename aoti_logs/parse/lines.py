@@ -68,6 +68,11 @@ class Claims:
         self._ends.insert(at, end)
         self._kinds.insert(at, kind)
 
+    @property
+    def size(self) -> int:
+        """How many bytes are claimed."""
+        return sum(self._ends) - sum(self.starts)
+
     def skip(self, at: int) -> int:
         """Return the first unclaimed offset at or after `at`."""
         found = bisect.bisect_right(self.starts, at)

@@ -144,7 +144,7 @@ def _read(log: Log, tallies: Tallies) -> None:
         python_warning.read_python_warning,
     )
     words = (*_WORDS, *messages.words)
-    large = log.size >= _LARGE
+    large = log.size - log.claims.size >= _LARGE
     announcer = LineAnnouncer(log.data, words) if large else Announcer(log.data, words)
     at = 0
     while not log.wrapped and (at := log.claims.skip(at)) < log.size:
