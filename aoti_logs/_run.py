@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     PathLike = str | os.PathLike[str]
 
 _Spans = list[tuple[str, int, int]]
-_UNREAD = {Kind.BINARY, Kind.PACKAGE, Kind.ARCHIVE}
 
 
 def load(path: PathLike | Sequence[PathLike], context: PathLike | Sequence[PathLike] | None = None) -> Run:

@@ -272,11 +272,3 @@ class DeviceInformation:
     key: str
     current: str
     package: str
-
-
-@dataclass(frozen=True)
-class Deprecated:
-    """An entry point that torch asks to leave: `replacements` stand in the order of `apis`."""
-
-    apis: tuple[str, ...]
-    replacements: tuple[str, ...]

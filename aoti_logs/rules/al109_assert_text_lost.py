@@ -29,6 +29,7 @@ from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
 from aoti_logs.parse.dsa import dsa_failures
+from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ def lost_assertion(
     if len(candidates) > _SHOWN:
         chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
     later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
-    command = next((dict(n.facts).get("command") for n in events.notes if n.kind == "command"), None)
     facts = {
         "message": told.message,
         "kernel_candidates": [c.text for c in candidates],
@@ -90,7 +90,7 @@ def lost_assertion(
         missing=(Missing("the assertion line, which names the kernel's file and line", how),),
         experiments=(
             Experiment(
-                command or "the same command as before",
+                shown_command(events),
                 (("CUDA_LAUNCH_BLOCKING", "1"),),
                 "run",
                 "the launch that fails is then the one that raises, and the assertion line stands before it",

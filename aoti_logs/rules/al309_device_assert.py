@@ -34,9 +34,10 @@ from aoti_logs.rules.aten_asserts import aten_assert, is_aten, is_cuda_source
 from aoti_logs.rules.consequences import consequences_of, follows
 from aoti_logs.rules.device_experiments import wait_for_launches
 from aoti_logs.rules.device_run import launch_blocking
+from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.relation import is_secondary
 from aoti_logs.rules.rule import Rule
-from aoti_logs.rules.user_frames import user_frame
+from aoti_logs.rules.user_frames import frame_text, user_frame
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
@@ -149,7 +150,7 @@ def _reporter(followers: list[ErrorText], blocking: Blocking | None) -> tuple[Li
     if last is None:
         return ()
     waited = blocking is not None and blocking.on
-    text = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
+    text = frame_text(last)
     strength = Confidence.LIKELY if waited else Confidence.PROVEN
     return (Link("operator" if waited else "reported by", text, last.span.place, strength),)
 
@@ -167,8 +168,7 @@ def _experiments(
 ) -> tuple[Experiment, ...]:
     if (blocking is not None and blocking.on) or assertion.form is AssertionForm.XPU:
         return ()
-    command = next((dict(n.facts).get("command") for n in events.notes if n.kind == "command"), None)
-    return (wait_for_launches(command or "the same command as before", _BACKENDS[assertion.form]),)
+    return (wait_for_launches(shown_command(events), _BACKENDS[assertion.form]),)
 
 
 RULE = Rule("AL309", "device-assert", __doc__ or "")

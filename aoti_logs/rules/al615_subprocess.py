@@ -26,8 +26,10 @@ from typing import TYPE_CHECKING
 from aoti_logs.explain import Experiment, Link, Missing
 from aoti_logs.parse.dynamo_text import frames_in
 from aoti_logs.parse.triton_error import backend_of, kernel_name, stage_of
+from aoti_logs.rules.error_case import SAME_COMMAND
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.user_frames import frame_text
 
 if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
@@ -49,8 +51,7 @@ def tell(case: FailureCase) -> Told:
     if frames:
         last = frames[-1]
         row = text.count("\n", 0, max(text.rfind(f'File "{last.file}", line {last.line}'), 0))
-        shown = f"{last.file}:{last.line} in {last.function}" + (f": {last.code}" if last.code else "")
-        links.append(Link("worker", shown, case.place_of(row)))
+        links.append(Link("worker", frame_text(last), case.place_of(row)))
     return Told(
         f"a worker process failed{at}{by}{of}{said}"
         if stage or backend
@@ -69,7 +70,7 @@ def tell(case: FailureCase) -> Told:
         missing=() if inner else (Missing("what was raised", "the lines below the worker's traceback"),),
         experiments=(
             Experiment(
-                "the same command as before",
+                SAME_COMMAND,
                 (("TORCHINDUCTOR_COMPILE_THREADS", "1"),),
                 "compile",
                 "kernels are compiled in the main process, and the exception has one traceback",

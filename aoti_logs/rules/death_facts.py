@@ -9,6 +9,7 @@ from aoti_logs.explain import Experiment, Missing
 from aoti_logs.parse.death import Death
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.parse.signals import number_of
+from aoti_logs.rules.error_case import SAME_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.death import PythonThread
     from aoti_logs.parse.events import ErrorText, PythonFrame
 
-_SAME = "the same command as before"
 _LAUNCHER = re.compile(
     r"(?:\S*/)?(?:ba|z|da)?sh\b|(?:\S*/)?(?:torchrun|mpirun|mpiexec|srun|make|docker|kubectl|ray|accelerate|deepspeed|pytest)\b|"
     r".*\btorch\.distributed\.(?:run|launch)\b"
@@ -115,7 +115,7 @@ def with_gdb(command: str, error: ErrorText | None = None, group: Sequence[Error
             "the kernel writes it when the signal comes; /proc/sys/kernel/core_pattern says where, `coredumpctl` finds it",
             "a container may keep cores from being written",
         )
-    shown = program or ("COMMAND" if command == _SAME else command)
+    shown = program or ("COMMAND" if command == SAME_COMMAND else command)
     return Experiment(
         f"gdb -batch -ex run -ex bt -ex 'thread apply all bt' --args {shown}",
         (),

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 
+SAME_COMMAND = "the same command as before"
+
+
+def shown_command(events: LogEvents) -> str:
+    """Return the command that a run shows first, or words for it."""
+    told = next((dict(n.facts).get("command") for n in events.notes if n.kind == "command"), None)
+    return told or SAME_COMMAND
+
+
 @dataclass(frozen=True)
 class ErrorCase:
     """One error, asked about.
@@ -35,10 +44,7 @@ class ErrorCase:
     @property
     def command(self) -> str:
         """Return the command that the log shows, or words for it."""
-        for note in self.events.notes:
-            if note.kind == "command":
-                return dict(note.facts).get("command") or "the same command as before"
-        return "the same command as before"
+        return shown_command(self.events)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.parse.failure import CompilerRun, FailureKind, Undecided, Violations
 from aoti_logs.rules.failure_case import Reached
+from aoti_logs.rules.user_frames import frame_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,13 +107,6 @@ def _user(case: FailureCase) -> tuple[Link, ...]:
     text = frame_text(case.user)
     strength = Confidence.PROVEN if case.user_place is not None else Confidence.LIKELY
     return (Link("python", text, case.user_place, strength),)
-
-
-def frame_text(frame: UserFrame) -> str:
-    """Write a frame of the user's code."""
-    text = f"{frame.file}:{frame.line}"
-    text += f" in {frame.function}" if frame.function else ""
-    return f"{text}: {frame.code}" if frame.code else text
 
 
 def _facts(case: FailureCase) -> dict[str, Any]:

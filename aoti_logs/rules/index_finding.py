@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.consequences import consequences_of
+from aoti_logs.rules.error_case import SAME_COMMAND
 from aoti_logs.rules.index_facts import facts_of
 from aoti_logs.rules.index_links import links_of, missing_of
 from aoti_logs.rules.user_frames import frame_link, user_frame
@@ -97,7 +98,7 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
     if sure:
         return ()
     found: list[Experiment] = []
-    again = _command(case, events) or "the same command as before"
+    again = _command(case, events) or SAME_COMMAND
     checks = case.view.wrapper.checks if case.view is not None else ()
     gate = next((c for c in checks if c.gated and c.input_index is not None), None)
     if gate is not None and case.view is not None and not case.checks_on:

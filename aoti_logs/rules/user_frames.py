@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aoti_logs.parse.events import PythonFrame
+    from aoti_logs.parse.failure import UserFrame
 
 _LIBRARY = re.compile(
     r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<|/\w\w/c[a-z2-7]{51}\.py$"  # the last: Inductor's cache
@@ -29,10 +30,13 @@ def user_frame(frames: Sequence[PythonFrame]) -> PythonFrame | None:
     return next((f for f in own if not _HEAD.match(f.code or "")), own[0] if own else None)
 
 
+def frame_text(frame: PythonFrame | UserFrame) -> str:
+    """Write a frame in one line; a file that could not be parsed has no functions."""
+    text = f"{frame.file}:{frame.line}"
+    text += f" in {frame.function}" if frame.function else ""
+    return f"{text}: {frame.code}" if frame.code else text
+
+
 def frame_link(step: str, frame: PythonFrame) -> Link:
     """Quote a frame."""
-    where = (
-        f" in {frame.function}" if frame.function else ""
-    )  # a file that could not be parsed has no functions
-    text = f"{frame.file}:{frame.line}{where}" + (f": {frame.code}" if frame.code else "")
-    return Link(step, text, frame.span.source.place(frame.span.line))
+    return Link(step, frame_text(frame), frame.span.source.place(frame.span.line))
