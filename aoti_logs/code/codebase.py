@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Kernel,
         Launch,
         ModelInput,
+        Release,
         Size,
     )
 
@@ -85,6 +86,18 @@ class Wrapper(Protocol):
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """Births and renames of buffers."""
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """Ends of buffers, in program order."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names that are returned, in order."""
+
+    @property
+    def unread(self) -> tuple[tuple[int, str], ...]:
+        """(line, text) of statements of the entry function that no form fits."""
 
     @property
     def kernel_files(self) -> tuple[str, ...]:

@@ -98,6 +98,11 @@ class Launch:
     outputs: tuple[str, ...] = ()
     """Buffers that this call defines or writes, as far as the wrapper alone can tell (`out=`,
     `&buf2_handle`, `auto buf1 = ...`); for fused kernels known from the kernel's body instead."""
+    branch: tuple[str, ...] = ()
+    """The control flow around the call, outermost first, as the code writes its heads (`if (buf0_scalar)`,
+    `else`, `while (1)`); empty for what every run of the model executes."""
+    subgraph: str | None = None
+    """Name of the subgraph (`true_graph_0`, `while_loop_body_graph_0`) that the call belongs to."""
 
 
 class Call(NamedTuple):
@@ -146,6 +151,8 @@ class Size:
     alias_of: str | None = None
     value: Expr | None = None
     unbacked: bool = False
+    at: int = 0
+    """How many launches stand before it in program order."""
 
 
 class CheckKind(StrEnum):
@@ -176,6 +183,8 @@ class InputCheck:
     line: int
     gated: bool
     text: str
+    at: int = 0
+    """How many launches stand before it in program order; 0 for checks that stand outside of the entry function."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +203,19 @@ class Buffer:
     device: str | None = None
     alias_of: str | None = None
     view: bool = False
+    at: int = 0
+    """How many launches stand before it in program order: launch number `at` is the first that can use it."""
+    offset: str | None = None
+    """For a view: the storage offset in elements as written."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` as in `Buffer`."""
+
+    name: str
+    line: int
+    at: int = 0
 
 
 @dataclass(frozen=True)
@@ -211,6 +233,7 @@ class CompiledModel:
     sizes: tuple[Size, ...] = ()
     checks: tuple[InputCheck, ...] = ()
     buffers: tuple[Buffer, ...] = ()
+    releases: tuple[Release, ...] = ()
     outputs: tuple[str, ...] = ()
     """Names returned, in order."""
     kernel_files: tuple[str, ...] = field(default=())

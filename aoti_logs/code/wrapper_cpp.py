@@ -27,7 +27,7 @@ from aoti_logs.code.wrapper_text import closing
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aoti_logs.code.model import Buffer, Constant, InputCheck, Size
+    from aoti_logs.code.model import Buffer, Constant, InputCheck, Release, Size
     from aoti_logs.sources.source import Source
 
 _DEVICE_INCLUDE = re.compile(rb"#include <torch/csrc/inductor/(?:aoti_include|cpp_wrapper)/(\w+)\.h>")
@@ -218,6 +218,7 @@ class WrapperFile:
             raw.source_nodes,
             raw.stack,
             raw.outputs,
+            raw.branch,
         )
 
     def _called(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
@@ -311,6 +312,11 @@ class WrapperFile:
         return tuple(self._read.buffers)
 
     @property
+    def releases(self) -> tuple[Release, ...]:
+        """Ends of buffers, in program order."""
+        return tuple(self._read.releases)
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """Names that are returned, in order."""
         return tuple(name for _, name in sorted(self._read.outputs.items()))
@@ -346,6 +352,7 @@ class WrapperFile:
             self.sizes,
             self.checks,
             self.buffers,
+            self.releases,
             self.outputs,
             self.kernel_files,
             self.unread,
