@@ -43,7 +43,7 @@ class ValueIn(StrEnum):
     FILES = "files"
     """Each in a file of the package (`"pickle_weights"`), which torch reads only when it is asked to (`load_weights_from_disk`)."""
     CALLER = "caller"
-    """Nowhere in the package: who loads the model has to give it."""
+    """Not with the model: who loads it has to give it. An exported program in the same package may hold it."""
     COMPUTED = "computed"
     """Computed of other constants when the model is loaded."""
     NOTHING = "nothing"
@@ -197,9 +197,17 @@ def _in_store(
 ) -> ConstantValue:
     """Take a constant that lies with all others."""
     location, file = store.location, store.file
-    if location in {ValueIn.UNKNOWN, ValueIn.CALLER}:
-        present = False if location is ValueIn.CALLER else None
-        return ConstantValue(constant, location, present=present, why=store.why, by=store.by)
+    if location is ValueIn.UNKNOWN:
+        return ConstantValue(constant, location, why=store.why, by=store.by)
+    if location is ValueIn.CALLER:
+        held = model.beside.get(constant.fqn or "")
+        file = None if held is None else next((f for f in model.shared if f.path == held.path), None)
+        if held is None or file is None:
+            return ConstantValue(constant, location, present=False, why=store.why, by=store.by)
+        why = f"{store.why}; an exported program beside it has a tensor of this name, which torch does not give to the model"
+        return ConstantValue(
+            constant, location, file, file.path, held.offset, True, why, store.by, file.problem
+        )
     if file is None:
         # Files that were never packed together may lie elsewhere.
         present = False if model.folder else None
