@@ -25,6 +25,8 @@ class Backend(StrEnum):
     CPP = "cpp"
     EXTERN = "extern"
     """A call into ATen or a library: there is no body."""
+    OTHER = "other"
+    """A kernel in a language that is not read (Pallas, CuteDSL, Halide)."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,7 @@ class CheckKind(StrEnum):
     STRIDE = "stride"
     DEVICE = "device"
     SIZE_STRIDE = "size_stride"
+    ALIGNMENT = "alignment"
     RUNTIME_ASSERT = "runtime_assert"
 
 
@@ -239,16 +242,19 @@ class Buffer:
     at: int = 0
     """How many launches stand before it in program order: launch number `at` is the first that can use it."""
     offset: str | None = None
-    """For a view: the storage offset in elements as written."""
+    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool)."""
+    branch: tuple[str, ...] = ()
+    """The control flow around it, as in `Launch`."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` as in `Buffer`."""
+    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` and `branch` as in `Buffer`."""
 
     name: str
     line: int
     at: int = 0
+    branch: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
