@@ -117,4 +117,4 @@ def as_mermaid(graph: LaunchGraph) -> str:
 def _mermaid(text: str) -> str:
     # Entities are how Mermaid quotes what would end a label.
     short = _short(clean(text))
-    return '"' + "".join(c if c.isalnum() or c in " _.,:()/-+*=<" else f"#{ord(c)};" for c in short) + '"'
+    return '"' + "".join(c if c.isalnum() or c in " _.,:()/-+*=" else f"#{ord(c)};" for c in short) + '"'

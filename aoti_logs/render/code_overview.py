@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
+from aoti_logs.code.model_facts import headline, unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,35 +15,7 @@ if TYPE_CHECKING:
 
 LAUNCHES_SHOWN = 60
 _ROWS_SHOWN = 40
-_FLAVOURS = {
-    "aoti_cpp": "AOTInductor, C++ wrapper",
-    "jit_cpp": "torch.compile, C++ wrapper",
-    "jit_python": "torch.compile, Python wrapper",
-}
 TENSORS = frozenset({ArgumentKind.BUFFER, ArgumentKind.INPUT, ArgumentKind.CONSTANT})
-
-
-def headline(view: ModelView) -> str:
-    """Return one line that tells what a model is."""
-    wrapper = view.wrapper
-    calls = wrapper.calls
-    kernels = set(wrapper.kernel_names)
-    own = sum(call.kernel in kernels for call in calls)
-    parts = [
-        count(len(wrapper.inputs), "input"),
-        count(len(wrapper.constants), "constant"),
-        count(len(kernels), "kernel"),
-        count(own, "kernel launch", "kernel launches"),
-        count(len(calls) - own, "extern call"),
-        count(len(wrapper.outputs), "output"),
-    ]
-    device = ", ".join(wrapper.devices)
-    return f"{_FLAVOURS.get(wrapper.flavour, wrapper.flavour)}, for {device}: {', '.join(parts)}"
-
-
-def count(number: int, one: str, several: str | None = None) -> str:
-    """Return `3 inputs`, `1 input`."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def overview(view: ModelView, *, everything: bool = False) -> Iterator[str]:
@@ -185,8 +158,7 @@ def _attention(view: ModelView) -> Iterator[str]:
     """Name what deserves a look: ignored error codes, and what could not be read."""
     lines = [
         f"  launch {launch.index}: {launch.kernel} ignores its error code (line {launch.line}): when it fails, its result is missing and nothing says so"
-        for launch in view.wrapper.launches
-        if not launch.checked
+        for launch in unchecked(view)
     ]
     unread = view.wrapper.unread
     lines += [f"  not read: line {line}: {text.splitlines()[0][:120]}" for line, text in unread[:10] if text]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.model_facts import headline
 from aoti_logs.errors import LoadError
 from aoti_logs.render.code_buffer import buffer_screen, size_screen
 from aoti_logs.render.code_graph import as_dot, as_mermaid, launch_graph
 from aoti_logs.render.code_kernel import kernel_screen, launch_lines
-from aoti_logs.render.code_overview import headline, overview
+from aoti_logs.render.code_overview import overview
 from aoti_logs.render.safe import clean
 
 if TYPE_CHECKING:
@@ -46,9 +47,10 @@ def choose(views: Sequence[ModelView], model: str | None) -> list[ModelView]:
         )
     if model is None:
         return list(views)
-    if model.isdecimal() and 1 <= int(model) <= len(views):
-        return [views[int(model) - 1]]
-    found = [v for v in views if model in v.wrapper.source.name]
+    if model.isdecimal():
+        found = list(views[int(model) - 1 : int(model)]) if 0 < int(model) <= len(views) else []
+    else:
+        found = [v for v in views if model in v.wrapper.source.name]
     if not found:
         raise LoadError(
             f"no wrapper is called {model}; there are {len(views)}, numbers 1 to {len(views)} choose one"
