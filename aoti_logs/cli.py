@@ -147,6 +147,45 @@ def timeline(
         _write(f"{row['index']:>5}  {clean(call + sizes)}\n")
 
 
+class GraphFormat(StrEnum):
+    """Languages that a graph of launches is written in."""
+
+    DOT = "dot"
+    MERMAID = "mermaid"
+
+
+@app.command()
+def code(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="One of several models: number, or part of its name.")
+    ] = None,
+    kernel: Annotated[
+        str | None, typer.Option("--kernel", "-k", help="A kernel, with every launch's arguments bound.")
+    ] = None,
+    launch: Annotated[int | None, typer.Option("--launch", "-l", help="A launch, by number.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", "-n", help="Life of a buffer, input or weight; origin of a size.")
+    ] = None,
+    graph: Annotated[
+        GraphFormat | None, typer.Option("--graph", "-g", help="The launches as a graph, as text.")
+    ] = None,
+    body: Annotated[bool, typer.Option("--body", help="With --kernel: also its source.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Nothing is cut off.")] = False,
+) -> None:
+    """Show compiled models: inputs, weights, sizes, kernels, launches with their arguments, outputs."""
+    from aoti_logs.errors import LoadError
+    from aoti_logs.render.code_screen import Wanted, choose, code_screen
+
+    run = _load(paths, context)
+    wanted = Wanted(kernel, launch, name, None if graph is None else str(graph), body, everything)
+    try:
+        _write(code_screen(choose(list(run.views()), model), wanted))
+    except LoadError as error:
+        _fail(str(error))
+
+
 @app.command()
 def report(
     paths: Annotated[

@@ -19,12 +19,12 @@ import inductor_truth  # noqa: E402 -- found only after the line above
 from code_models import MODELS  # noqa: E402 -- as above
 
 
-class Stop(Exception):
+class StopError(Exception):
     """The code is written; nothing needs to be built."""
 
 
 def stop(*args, **kwargs):
-    raise Stop
+    raise StopError
 
 
 def names(made) -> dict:
@@ -57,7 +57,9 @@ def main(way: str, out: Path, chosen: list[str]) -> None:
                 if way == "compile":
                     torch.compile(module, fullgraph=True, options=made.settings or None)(*made.args)
                 else:
-                    program = torch.export.export(module, made.args, dynamic_shapes=made.dynamic, strict=False)
+                    program = torch.export.export(
+                        module, made.args, dynamic_shapes=made.dynamic, strict=False
+                    )
                     (target / "program.txt").write_text(str(program))
                     settings = made.settings | {"aot_inductor.package_cpp_only": True}
                     torch._inductor.aoti_compile_and_package(
