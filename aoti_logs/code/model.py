@@ -161,7 +161,13 @@ class ModelInput:
 
 @dataclass(frozen=True)
 class Constant:
-    """A weight, buffer or folded constant. `fqn` is the module path (`emb.weight`)."""
+    """A weight, buffer or folded constant, as `constants_info_` describes it.
+
+    `fqn` is the module path (`emb.weight`), `dtype`, `device` and `layout` are torch's words (`float32`, `cpu`,
+    `strided`). `offset` is the storage offset in elements; `data_size` are the bytes of its storage, filled up to 64
+    where the model has constants on the CPU. `constant_type` is torch's: `Parameter`, `Buffer`, `TensorConstant`,
+    `FoldedConstant`, `Unknown`; before torch 2.6 nothing tells it. What the code does not say is None.
+    """
 
     index: int
     name: str
@@ -169,6 +175,15 @@ class Constant:
     dtype: str | None
     shape: tuple[int, ...] | None
     line: int
+    device: str | None = None
+    offset: int | None = None
+    data_size: int | None = None
+    from_folded: bool | None = None
+    constant_type: str | None = None
+    stride: tuple[int, ...] | None = None
+    layout: str | None = None
+    opaque_metadata_size: int | None = None
+    """Bytes of oneDNN's description of an opaque tensor; None for all others."""
 
 
 @dataclass(frozen=True)
