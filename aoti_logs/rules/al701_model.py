@@ -86,7 +86,7 @@ def _note(view: ModelView) -> Finding:
         "AL701",
         "compiled_model",
         "note",
-        "info",
+        "note",
         Confidence.PROVEN,
         headline(view),
         model_facts(view),
