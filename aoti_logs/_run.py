@@ -248,6 +248,13 @@ class Run:
 
             traces = [self.evidence.trace(s) for s in own]
             findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
+        if not findings and not own and not any(s.kind is Kind.LOG for s in self.subjects):
+            from aoti_logs.rules.al701_model import model_notes
+
+            # Code in a folder is no subject by itself, but all that there is to speak of.
+            findings += model_notes(
+                [s for s in self.subjects if s.role is Role.SUBJECT] or self.files, self.evidence
+            )
         problems = self.problems
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]

@@ -57,11 +57,12 @@ class Evidence:
     @cached_property
     def traces(self) -> tuple[TraceIndex, ...]:
         """The TORCH_TRACE logs, and the tlparse reports of such that are not there themselves."""
+        own = [s for s in self._given if s.kind is Kind.TORCH_TRACE or s.leads_report]
+        if not own:
+            return ()
         from aoti_logs.records.tlparse.repeats import without_repeats
 
-        return without_repeats(
-            self.trace(s) for s in self._given if s.kind is Kind.TORCH_TRACE or s.leads_report
-        )
+        return without_repeats(self.trace(s) for s in own)
 
     def trace(self, source: Source) -> TraceIndex:
         """Return the records of one trace or report (of the file that leads it), indexed once."""
@@ -84,16 +85,18 @@ class Evidence:
     @cached_property
     def sources(self) -> tuple[Source, ...]:
         """Files, archive members, and the texts inside traces and logs."""
-        from aoti_logs.parse.torch_logs_code import code_in_messages
-        from aoti_logs.records.tlparse.sources import report_sources
-        from aoti_logs.records.trace import trace_sources
-
         found = list(self._given)
-        for trace in self.traces:
-            found += trace_sources(trace)
-        found += report_sources(self._given, self.traces)
+        if self.traces or any(s.part is not None for s in self._given):
+            from aoti_logs.records.tlparse.sources import report_sources
+            from aoti_logs.records.trace import trace_sources
+
+            for trace in self.traces:
+                found += trace_sources(trace)
+            found += report_sources(self._given, self.traces)
         for source, events in self._logs:
             if events.messages:
+                from aoti_logs.parse.torch_logs_code import code_in_messages
+
                 found += code_in_messages(events.messages, source)
         return tuple(found)
 
