@@ -51,6 +51,31 @@ def test_a_package_cut_off_lists_what_comes_before(tmp_path: Path):
     assert run.packages["problems"].list.len().to_list() == [len(package.problems)]
 
 
+def test_what_a_cut_package_lacks_may_have_been_there(tmp_path: Path):
+    """Its weights are neither said to be missing nor to be the caller's to give: the list of them comes last."""
+    (whole,) = read(tmp_path / "m.pt2", PACKAGE)[1]
+    assert [(m.whole, m.weights.location) for m in whole.models] == [(True, ValueIn.FILES)]
+    with zipfile.ZipFile(io.BytesIO(PACKAGE)) as file:
+        at = next(i.header_offset for i in file.infolist() if i.filename.endswith("weights_config.json"))
+    run, (package,) = read(tmp_path / "m.pt2", PACKAGE[:at])
+    (model,) = package.models
+    assert not model.whole and model.weights.location is ValueIn.UNKNOWN
+    assert model.values and all(v.present is None for v in model.values)
+    assert run.packages["whole"].to_list() == [False]
+
+
+def test_a_folder_of_one_model_alone_is_not_all_of_its_package(tmp_path: Path):
+    """What torch unpacks below /tmp are the model's own files only."""
+    with zipfile.ZipFile(io.BytesIO(PACKAGE)) as file:
+        for name in file.namelist():
+            if "data/aotinductor/" in name:
+                file.extract(name, tmp_path / "aotinductor_x1")
+    (package,) = aoti_logs.load(tmp_path).evidence.packages
+    (model,) = package.models
+    assert not model.whole and model.weights.location is ValueIn.FILES
+    assert all(v.present is None and "left of the package" in (v.problem or "") for v in model.values)
+
+
 def test_members_of_the_same_name_are_both_files(tmp_path: Path):
     base, text = wrapper_of(PACKAGE)
     out = io.BytesIO()

@@ -97,10 +97,13 @@ class PackagedModel(Part):
         shared: files of the package that belong to no model alone.
         folder: where its files stand in the package, with a slash at the end; empty for files without a package.
         form: what the package is on disk.
+        whole: False for an archive that was cut off or not read to its end, for a folder without the small files that tell a whole
+            package, and for files without a package: what is not there may be elsewhere.
     """
 
     folder: str
     form: Form
+    whole: bool = True
 
     @cached_property
     def wrapper_file(self) -> PackageFile | None:

@@ -129,6 +129,9 @@ def weight_store(model: PackagedModel) -> WeightStore:
         config = model.one(FileRole.WEIGHTS_CONFIG)
         why = "the constructor says that the library comes without weights (include_weights is false)"
         location = ValueIn.BLOB if blob is not None else ValueIn.CALLER if config is None else ValueIn.FILES
+        if location is ValueIn.CALLER and model.folder and not model.whole:
+            why += ", and what is left of the package does not show where they are"
+            location = ValueIn.UNKNOWN
         return WeightStore(location, blob or config, why, place, size, bool(model.folder))
     mapped = compiled is not None and compiled.defines("USE_MMAP_SELF")
     by = compiled.place if mapped and compiled is not None else place
@@ -209,8 +212,7 @@ def _in_store(
             constant, location, file, file.path, held.offset, True, why, store.by, file.problem
         )
     if file is None:
-        # Files that were never packed together may lie elsewhere.
-        present = False if model.folder else None
+        present = False if model.whole else None
         return ConstantValue(
             constant, location, None, None, offset, present, store.why, store.by, _gone(location, model)
         )
@@ -226,13 +228,18 @@ def _in_store(
 
 
 def _gone(location: ValueIn, model: PackagedModel) -> str:
-    where = "in the package" if model.folder else "beside the wrapper"
     what = {
         ValueIn.BLOB: "the file of weights",
         ValueIn.BIN: "the file of weights",
         ValueIn.OBJECT: "the object file of weights",
     }.get(location, "the library")
-    return f"{what} is not {where}"
+    return f"{what} is not {_where(model)}"
+
+
+def _where(model: PackagedModel) -> str:
+    if not model.folder:
+        return "beside the wrapper"
+    return "in the package" if model.whole else "in what is left of the package"
 
 
 def _in_files(model: PackagedModel, constant: Constant, told: dict[str, StoredTensor]) -> ConstantValue:
@@ -256,9 +263,10 @@ def _in_files(model: PackagedModel, constant: Constant, told: dict[str, StoredTe
     place = entry.source.place(1)
     why = f"{name} names {entry.file}"
     if file is None:
-        problem = f"{entry.path or 'the file'} is not in the package"
+        problem = f"{entry.path or 'the file'} is not {_where(model)}"
+        present = False if model.whole else None
         return ConstantValue(
-            constant, ValueIn.FILES, None, entry.path, entry.offset, False, why, place, problem
+            constant, ValueIn.FILES, None, entry.path, entry.offset, present, why, place, problem
         )
     differ = [
         f"{what} {_shown(theirs)} in {name}, {_shown(ours)} in the wrapper"

@@ -58,6 +58,11 @@ class Packages(dy.Schema):
     n_kernel_binaries = dy.Int64(
         nullable=False, description="Number of compiled GPU kernels (`.cubin`, `.hsaco`, `.spv`)."
     )
+    whole = dy.Bool(
+        nullable=True,
+        description="False where what is not there may be elsewhere: an archive that was cut off, a folder that is not all of "
+        "a package, files without one.",
+    )
     missing = dy.List(
         dy.String(),
         nullable=False,
@@ -157,12 +162,13 @@ def _of_model(model: PackagedModel) -> tuple[Any, ...]:
         None if model.library is None else model.library.name,
         model.cpp_only,
         len(model.kernel_binaries),
+        model.whole,
     )
 
 
 def _of_program(program: SavedProgram | PackagedModel | None) -> tuple[Any, ...]:
     file = None if program is None else program.one(FileRole.PROGRAM)
-    return None if file is None else file.name, None, None, None, [], None, None, 0
+    return None if file is None else file.name, None, None, None, [], None, None, 0, None
 
 
 def _metadata(model: PackagedModel | None) -> tuple[Any, ...]:
