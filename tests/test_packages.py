@@ -13,7 +13,7 @@ from aoti_logs.code.package_file import FileRole
 from aoti_logs.code.package_weights import ValueIn
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-RECORDED = sorted(p.parent.name for p in FIXTURES.glob("cpu_package_*/model.pt2"))
+RECORDED = sorted(p.parent.name for p in FIXTURES.glob("?pu_package_*/model.pt2"))
 
 
 def packages(*paths: Path) -> tuple[Package, ...]:

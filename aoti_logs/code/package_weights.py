@@ -8,7 +8,7 @@ whether they stand behind the library's end (`USE_MMAP_SELF`) or in a file of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -163,7 +163,11 @@ def _total(stored: list[Constant], base: ModelBase) -> int | None:
 
 def values(model: PackagedModel) -> tuple[ConstantValue, ...]:
     """Return where the value of each constant lies."""
-    return () if model.wrapper is None else tuple(_values(model, model.wrapper.constants))
+    if model.wrapper is None:
+        return ()
+    found = tuple(_values(model, model.wrapper.constants))
+    present = {v.constant.name: v.present for v in found}
+    return tuple(_of_parts(model, v, present) if v.location is ValueIn.COMPUTED else v for v in found)
 
 
 def _values(model: PackagedModel, constants: tuple[Constant, ...]) -> Iterator[ConstantValue]:
@@ -192,7 +196,21 @@ def _folded(model: PackagedModel, constant: Constant) -> ConstantValue:
     why = "the model computes it when it is loaded (from_folded is true)"
     if how is not None and how.reads:
         why = f"the model computes it of {', '.join(how.reads)} when it is loaded"
-    return ConstantValue(constant, ValueIn.COMPUTED, present=True, why=why, by=by)
+    return ConstantValue(constant, ValueIn.COMPUTED, why=why, by=by)
+
+
+def _of_parts(model: PackagedModel, value: ConstantValue, present: dict[str, bool | None]) -> ConstantValue:
+    """Say of a computed constant whether what it is computed of is there."""
+    how = model.foldings.get(value.constant.name)
+    if how is None or how.reads is None:
+        return value
+    parts = [present.get(name) for name in how.reads]
+    lacking = [name for name in how.reads if present.get(name) is False]
+    return replace(
+        value,
+        present=False if lacking else None if None in parts else True,
+        problem=f"{', '.join(lacking)} is not there" if lacking else None,
+    )
 
 
 def _in_store(
