@@ -125,6 +125,13 @@ def test_folded_constants_name_what_they_are_computed_of():
     assert others["folded_of"].null_count() == others.height
 
 
+def test_objects_of_classes_are_constants_without_an_index():
+    run = aoti_logs.load(FIXTURES / "cpu_package_object" / "model.pt2")
+    rows = run.constants.filter(run.constants["constant_type"] == "CustomObject")
+    (row,) = rows.iter_rows(named=True)
+    assert row["index"] is None and row["value_present"] and row["value_file"].endswith("custom_obj_0")
+
+
 WRAPPER = (
     "std::unordered_map<std::string, AtenTensorHandle> AOTInductorModel::const_run_impl() {\n"
     '    folded_constants_map["f"] = output_handles[0];\n    folded_constants_map["g"] = output_handles[1];\n}\n'
