@@ -219,6 +219,7 @@ class WrapperFile:
             raw.stack,
             raw.outputs,
             raw.branch,
+            within=raw.within,
         )
 
     def _called(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
@@ -310,6 +311,11 @@ class WrapperFile:
     def buffers(self) -> tuple[Buffer, ...]:
         """Births, renames and views of buffers, in program order."""
         return tuple(self._read.buffers)
+
+    @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (`int_array_3`), with their elements."""
+        return self._read.arrays
 
     @property
     def releases(self) -> tuple[Release, ...]:
