@@ -11,7 +11,6 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from aoti_logs.code.flow import Flow
 from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Release, Size
 from aoti_logs.code.wrapper_bind import SYMBOL, cpp_value
 from aoti_logs.code.wrapper_calls import CHECKED, is_launch, means_nothing, names_of_outputs
@@ -65,7 +64,6 @@ class EntryReader:
         self._tensors = Tensors(self.body)
         self._custom = CustomCalls(self._tensors)
         self._heads: list[str] = []
-        self._flow = Flow()
         self._handle: int | None = None
         self._nodes: tuple[str, ...] = ()
         self._stacks: list[str | None] = [None]
@@ -75,23 +73,20 @@ class EntryReader:
         for statement in statements(text, first_line):
             match statement.kind:
                 case "comment":
-                    self._comment(statement.text, statement.line)
+                    self._comment(statement.text)
                 case "head":
                     self._open(statement)
                 case "close":
                     if self._heads:
                         self._heads.pop()
                         self._stacks.pop()
-                        self.body.within = self._flow.close()
                 case _:
                     if not self._statement(statement.text, statement.line):
                         self.body.unread.append((statement.line, statement.text[:400]))
         return self.body
 
-    def _comment(self, text: str, line: int) -> None:
-        if text.startswith("// reuse"):
-            self._tensors.reused(line)
-        elif match := _HANDLES.match(text):
+    def _comment(self, text: str) -> None:
+        if match := _HANDLES.match(text):
             self._handle = int(match["handle"])
         elif match := _NODES.match(text):
             self._nodes = tuple(n.strip() for n in match["nodes"].split(",") if n.strip())
@@ -99,7 +94,6 @@ class EntryReader:
     def _open(self, statement: Statement) -> None:
         head = statement.text
         self._heads.append(head)
-        self.body.within = self._flow.open("" if _GATE in head else head)
         self._stacks.append(self._stacks[-1])
         if head and not _BLOCK.match(head) and not self._custom.head(head):
             self.body.unread.append((statement.line, head[:400]))
@@ -116,7 +110,7 @@ class EntryReader:
             inner = call[1][0] if call is not None and call[1] else ""
             return bool(inner) and (self._call(inner, line, text, checked=True) or means_nothing(inner))
         if released := _RELEASE.match(text):
-            self.body.releases.append(Release(released[1], line, len(self.body.launches), self.body.within))
+            self.body.releases.append(Release(released[1], line, len(self.body.launches)))
             return True
         if text.startswith(_JUMPS) or _SHORT_IF.match(text):
             return True
@@ -180,7 +174,6 @@ class EntryReader:
         launch.handle, launch.source_nodes, launch.stack = self._handle, self._nodes, self._stacks[-1]
         if self._heads:
             launch.branch = tuple(h for h in self._heads if h and _GATE not in h)
-            launch.within = self.body.within
         self.body.launches.append(launch)
         self._handle, self._nodes = None, ()
 

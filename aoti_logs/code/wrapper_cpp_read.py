@@ -11,7 +11,7 @@ from aoti_logs.code.wrapper_text import as_call
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size, Within
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size
 
 
 @dataclass
@@ -31,7 +31,6 @@ class RawLaunch:
     stack: str | None = None
     outputs: tuple[str, ...] = ()
     branch: tuple[str, ...] = ()
-    within: Within = ()
 
     def split(self) -> tuple[str, ...]:
         """Return the arguments."""
@@ -57,9 +56,5 @@ class EntryBody:
     constant_lines: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Name of a constant -> (index, line that unpacks it)."""
     unread: list[tuple[int, str]] = field(default_factory=list)
-    arrays: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """`int_array_3` and other initialiser lists -> their elements."""
-    within: Within = ()
-    """The control flow around the statement that is being read."""
     bound: dict[Hashable, tuple[Launch, ...]] = field(default_factory=dict)
     """The calls bound, by the parameters of the kernels that they were bound to."""

@@ -28,7 +28,8 @@ class Tensors:
 
     def __init__(self, body: EntryBody) -> None:
         self.body = body
-        self.arrays = body.arrays
+        self.arrays: dict[str, tuple[str, ...]] = {}
+        """`int_array_3` and other initialiser lists -> their elements."""
         self.handles: dict[str, Buffer] = {}
         """`buf0_handle` -> what is known of the tensor, still without its name."""
         self.uninitialized: list[str] = []
@@ -46,7 +47,7 @@ class Tensors:
 
     def add(self, buffer: Buffer) -> None:
         """Write a buffer down; its name no longer stands for something else."""
-        self.body.buffers.append(replace(buffer, at=len(self.body.launches), within=self.body.within))
+        self.body.buffers.append(replace(buffer, at=len(self.body.launches)))
         self.body.names.stands_for.pop(buffer.name, None)
 
     def take(self, callee: str, arguments: tuple[str, ...], line: int) -> bool:
@@ -59,9 +60,7 @@ class Tensors:
             and len(arguments) == 2
         ):
             self.body.names.stands_for[last] = self.core(arguments[0])
-            whole = _NAME.fullmatch(arguments[0]) is not None
-            old = self.core(arguments[0])
-            self.handles[last] = Buffer("", line, alias_of=old, view=True, offset=None if whole else "?")
+            self.handles[last] = Buffer("", line, alias_of=self.core(arguments[0]), view=True)
             return True
         if callee == "aoti_torch_new_uninitialized_tensor":
             self.handles[last] = Buffer("", line)
@@ -108,11 +107,6 @@ class Tensors:
             self.body.names.stands_for[name] = handle
         else:
             self.add(Buffer(name, line))
-
-    def reused(self, line: int) -> None:
-        """Take the comment `// reuse` behind a rename."""
-        if self.body.buffers and self.body.buffers[-1].line == line:
-            self.body.buffers[-1] = replace(self.body.buffers[-1], reuse=True)
 
     def array_ref(self, kind: str, name: str, inner: str, line: int) -> None:
         """Take `ArrayRefTensor<float> buf0(buf0_storage, int_array_0, ...)`: memory on the stack."""
@@ -177,10 +171,7 @@ class Tensors:
             self.own(name, arguments[0], line)
             return True
         if callee == "std::get" or tail.startswith("["):
-            old = self.core(arguments[0]) if arguments else None
-            item = re.search(r"<(\d{1,9})>|\[(\d{1,9})\]$", value)
-            which = "?" if item is None else item[1] or item[2]
-            self.add(Buffer(name, line, alias_of=old, view=True, item=which))
+            self.add(Buffer(name, line, alias_of=self.core(arguments[0]) if arguments else None, view=True))
             return True
         view = self.view(name, value, line)
         if view is None:

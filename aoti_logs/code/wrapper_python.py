@@ -188,7 +188,6 @@ class OutputCode:
             raw.outputs,
             raw.branch,
             raw.subgraph,
-            within=raw.within,
         )
 
     def _argument(self, position: int, param: str | None, node: ast.expr, text: str) -> Argument:
@@ -293,11 +292,6 @@ class OutputCode:
     def buffers(self) -> tuple[Buffer, ...]:
         """Births, renames and views of buffers, in program order."""
         return tuple(self._read.buffers) if self._cpp is None else self._cpp.buffers
-
-    @property
-    def arrays(self) -> dict[str, tuple[str, ...]]:
-        """Arrays that extents are passed in (C++ only), with their elements."""
-        return {} if self._cpp is None else self._cpp.arrays
 
     @property
     def releases(self) -> tuple[Release, ...]:

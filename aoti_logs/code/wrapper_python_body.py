@@ -12,22 +12,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.flow import Flow
 from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Release, Size
 from aoti_logs.code.triton_body import to_expr
 from aoti_logs.code.wrapper_bind import SYMBOL
-from aoti_logs.code.wrapper_python_alloc import allocated, given_back, is_reuse, viewed
+from aoti_logs.code.wrapper_python_alloc import allocated, elements
 from aoti_logs.code.wrapper_python_read import CallBody, RawCall
-from aoti_logs.code.wrapper_python_text import (
-    VIEWS,
-    Function,
-    asserted,
-    core,
-    dotted,
-    in_place,
-    is_item,
-    item_name,
-)
+from aoti_logs.code.wrapper_python_text import VIEWS, Function, core, dotted, in_place, is_item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,9 +55,6 @@ class CallReader:
         self._handle: int | None = None
         self._nodes: tuple[str, ...] = ()
         self._branch: list[str] = []
-        self._flow = Flow()
-        self._results: tuple[str, ...] = ()
-        """What the function of a subgraph that was read last returns."""
         self._subgraph: str | None = None
 
     def read(self) -> CallBody:
@@ -114,9 +101,7 @@ class CallReader:
         """Read a block whose calls do not happen in every run."""
         above = self._branch
         self._branch = [*above, head] if head else above
-        self._flow.open(head)
         self._block(function, statements, outer, top=top, comment_from=comment_from)
-        self._flow.close()
         self._branch = above
 
     def _comments(self, function: Function, start: int, stop: int) -> int:
@@ -156,10 +141,8 @@ class CallReader:
                     self._branched("else", function, part, outer, top=top, comment_from=part[0].lineno - 1)
                 return True
             case ast.Return(value=value):
-                returned = self._returned(value)
                 if top:
-                    self.body.outputs = returned
-                self._results = returned
+                    self.body.outputs = self._returned(value)
                 return True
             case ast.Assert(test=test):
                 text = function.text(node)
@@ -168,8 +151,7 @@ class CallReader:
                 return True
             case ast.Delete(targets=targets):
                 line, at = function.line(node), len(self.body.calls)
-                within = self._flow.path
-                gone = [Release(t.id, line, at, within) for t in targets if isinstance(t, ast.Name)]
+                gone = [Release(t.id, line, at) for t in targets if isinstance(t, ast.Name)]
                 self.body.releases.extend(gone)
                 return True
             case ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Global() | ast.Raise():
@@ -193,7 +175,7 @@ class CallReader:
     ) -> bool:
         line = function.line(node)
         if isinstance(target, ast.Tuple | ast.List):
-            names = tuple(n for e in target.elts if (n := item_name(e)) is not None)
+            names = tuple(e.id for e in target.elts if isinstance(e, ast.Name))
             if isinstance(value, ast.Name) and value.id == "args":
                 self._arguments(names, outer, line, function.text(node), top=top)
                 return True
@@ -201,8 +183,7 @@ class CallReader:
                 return self._call(function, node, value, names)
             return True
         if not isinstance(target, ast.Name):
-            self._carried(function, node, item_name(target), value)
-            return True
+            return True  # `buf0[0] = arg0_1`: a loop's carried value
         name = target.id
         match value:
             case ast.Name(id=old):
@@ -210,9 +191,7 @@ class CallReader:
             case ast.Subscript(value=ast.Name(id=base), slice=ast.Constant(value=int(dim))):
                 self._item_of(function, node, name, base, dim)
             case ast.List(elts=elements):
-                self._lists[name] = tuple(
-                    self._element(function, f"{name}[{n}]", e) for n, e in enumerate(elements)
-                )
+                self._lists[name] = tuple(self.core(e) or function.text(e) for e in elements)
             case ast.Constant(value=None):
                 pass
             case ast.Call():
@@ -246,20 +225,6 @@ class CallReader:
             else:
                 self._buffer(Buffer(name, line, alias_of=given))
 
-    def _element(self, function: Function, name: str, node: ast.expr) -> str:
-        """Return what a list for a subgraph holds at one place; a view that is made there gets a name."""
-        old = item_name(node)
-        if old is None and (old := self.core(node)) is not None and isinstance(node, ast.Call):
-            self._buffer(viewed(function, name, function.line(node), dotted(node.func), node, old))
-            return name
-        return old or function.text(node)
-
-    def _carried(self, function: Function, node: ast.Assign, name: str | None, value: ast.expr) -> None:
-        """Take `buf0[0] = arg0_1`: a value that a loop carries."""
-        old = self.core(value)
-        if name is not None:
-            self._buffer(Buffer(name, function.line(node), alias_of=old, view=old is not None))
-
     def _rename(self, function: Function, node: ast.Assign, name: str, old: str) -> None:
         line, names = function.line(node), self.body.names
         if SYMBOL.fullmatch(name) or old in names.sizes or name.endswith("numel"):
@@ -267,8 +232,7 @@ class CallReader:
                 names.scalars.add(old)
             self._size(Size(name, line, function.text(node), alias_of=old))
         elif name not in names.inputs:
-            old = names.stands_for.get(old, old)
-            self._buffer(Buffer(name, line, alias_of=old, reuse=is_reuse(function, node)))
+            self._buffer(Buffer(name, line, alias_of=names.stands_for.get(old, old)))
 
     def _item_of(self, function: Function, node: ast.Assign, name: str, base: str, dim: int) -> None:
         line = function.line(node)
@@ -277,7 +241,7 @@ class CallReader:
                 tensor = base.removesuffix(what)
                 self._size(Size(name, line, function.text(node), tensor, dim, what == "_stride"))
                 return
-        self._buffer(Buffer(name, line, alias_of=base, view=True, item=str(dim)))
+        self._buffer(Buffer(name, line, alias_of=base, view=True))
 
     def _called(self, function: Function, node: ast.Assign, name: str, call: ast.Call) -> bool:
         callee = dotted(call.func)
@@ -296,7 +260,15 @@ class CallReader:
             self._buffer(allocated(function, name, line, callee, call))
             return True
         if callee in {"reinterpret_tensor", "alloc_from_pool"} and call.args:
-            self._buffer(viewed(function, name, line, callee, call, self.core(call.args[0])))
+            at = 1 if callee == "reinterpret_tensor" else 3
+            shape, stride = (elements(function, a) for a in (*call.args[at : at + 2], None, None)[:2])
+            dtype = (
+                function.text(call.args[2]) if callee == "alloc_from_pool" and len(call.args) > 2 else None
+            )
+            dtype = None if dtype is None else dtype.removeprefix("torch.")
+            self._buffer(
+                Buffer(name, line, shape, stride, dtype, alias_of=self.core(call.args[0]), view=True)
+            )
             return True
         if callee in VIEWS and call.args:
             if name not in self.body.names.inputs:
@@ -320,7 +292,7 @@ class CallReader:
                 self._lists[name] = ()
 
     def _buffer(self, buffer: Buffer) -> None:
-        self.body.buffers.append(replace(buffer, at=len(self.body.calls), within=self._flow.path))
+        self.body.buffers.append(replace(buffer, at=len(self.body.calls)))
 
     def _size(self, size: Size) -> None:
         self.body.sizes.append(replace(size, at=len(self.body.calls)))
@@ -343,13 +315,11 @@ class CallReader:
             made = {b.name for b in self.body.buffers}
             above = self._subgraph
             self._subgraph = above if inner else called
-            self._results = ()
             self._function(called, outer)
             self._subgraph = above
-            results, self._results = self._results, ()
-            for buffer in given_back(node, targets, results, line):
-                if buffer.alias_of or buffer.name not in made | {b.name for b in self.body.buffers[-4096:]}:
-                    self._buffer(buffer)
+            for name in targets:
+                if name not in made and name not in {b.name for b in self.body.buffers[-4096:]}:
+                    self._buffer(Buffer(name, line))
             return True
         if inner:
             return False  # its function is not in the file (cut off)
@@ -400,7 +370,6 @@ class CallReader:
                 outputs,
                 tuple(self._branch),
                 self._subgraph,
-                self._flow.path,
             )
         )
         self._handle, self._nodes = None, ()
@@ -412,7 +381,11 @@ class CallReader:
         )
 
     def _runtime_assert(self, function: Function, node: ast.If, test: ast.expr, raised: ast.Raise) -> None:
-        expected = asserted(function, test, raised)
+        condition = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+        expected = function.text(condition)
+        exc = raised.exc
+        if isinstance(exc, ast.Call) and exc.args and isinstance(exc.args[0], ast.Constant):
+            expected = str(exc.args[0].value)
         self._check(CheckKind.RUNTIME_ASSERT, "", expected, function.text(node), function.line(node))
 
     def _returned(self, value: ast.expr | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Hashable
 
-    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size, Within
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size
 
 
 @dataclass
@@ -28,7 +28,6 @@ class RawCall:
     outputs: tuple[str, ...] = ()
     branch: tuple[str, ...] = ()
     subgraph: str | None = None
-    within: Within = ()
 
 
 @dataclass

@@ -135,26 +135,6 @@ def is_item(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args
 
 
-def item_name(node: ast.expr) -> str | None:
-    """Return `buf0` or `buf0[1]` as the code writes it, None for anything else."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int(index))):
-            return f"{name}[{index}]"
-        case _:
-            return None
-
-
-def asserted(function: Function, test: ast.expr, raised: ast.Raise) -> str:
-    """Return what `if not (u0 <= s77): raise RuntimeError(...)` expects: its text, else the condition."""
-    condition = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
-    exc = raised.exc
-    if isinstance(exc, ast.Call) and exc.args and isinstance(exc.args[0], ast.Constant):
-        return str(exc.args[0].value)
-    return function.text(condition)
-
-
 def in_place(callee: str) -> bool:
     """Tell whether a function writes into its first argument (`aten.index_put_`)."""
     return any(part.endswith("_") and not part.endswith("__") for part in callee.split("."))
