@@ -19,6 +19,8 @@ _DECLARED = re.compile(
 )
 _LOADED = re.compile(r"[\w.]+ = load(?:Kernel|CpuTritonKernel)\(", re.DOTALL)
 _POINTER = re.compile(r"reinterpret_cast<[\w ]+\*?>\((\w+)\.data_ptr\(\)\)")
+_ITEM = re.compile(r"aoti_torch_item_\w+\((\w+), &(\w+)\)")
+_FROM_HALF = re.compile(r"float\((\w+_tmp)\)")
 _EMBEDDED = re.compile(r"__(\w+)_(?:start|end)")
 _SCRATCH = re.compile(r"(?:global|profile)_scratch")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -75,6 +77,8 @@ class _Reader:
             self._launch(text, statement.line)
         elif _LOADED.match(text):
             self._load(text)
+        elif item := _ITEM.search(text):
+            self._values[item[2]] = item[1]
         elif "_launcher_fn(" in text:
             self._launch_on_cpu(text, statement.line)
         elif "std::call_once(" in text:
@@ -148,6 +152,8 @@ class _Reader:
             if _SCRATCH.match(name) or name == "nullptr":
                 continue
             value = self._values.get(name, name)
+            if half := _FROM_HALF.fullmatch(value):
+                value = self._values.get(half[1], value)
             pointer = _POINTER.fullmatch(value)
             found.append(pointer[1] if pointer else value)
         return tuple(dict.fromkeys(found))
