@@ -25,6 +25,8 @@ class Backend(StrEnum):
     CPP = "cpp"
     EXTERN = "extern"
     """A call into ATen or a library: there is no body."""
+    OTHER = "other"
+    """A kernel in a language that is not read (Pallas, CuteDSL, Halide)."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,13 @@ class ModelInput:
 
 @dataclass(frozen=True)
 class Constant:
-    """A weight, buffer or folded constant. `fqn` is the module path (`emb.weight`)."""
+    """A weight, buffer or folded constant, as `constants_info_` describes it.
+
+    `fqn` is the module path (`emb.weight`), `dtype`, `device` and `layout` are torch's words (`float32`, `cpu`,
+    `strided`). `offset` is the storage offset in elements; `data_size` are the bytes of its storage, filled up to 64
+    where the model has constants on the CPU. `constant_type` is torch's: `Parameter`, `Buffer`, `TensorConstant`,
+    `FoldedConstant`, `Unknown`; before torch 2.6 nothing tells it. What the code does not say is None.
+    """
 
     index: int
     name: str
@@ -167,6 +175,15 @@ class Constant:
     dtype: str | None
     shape: tuple[int, ...] | None
     line: int
+    device: str | None = None
+    offset: int | None = None
+    data_size: int | None = None
+    from_folded: bool | None = None
+    constant_type: str | None = None
+    stride: tuple[int, ...] | None = None
+    layout: str | None = None
+    opaque_metadata_size: int | None = None
+    """Bytes of oneDNN's description of an opaque tensor; None for all others."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +215,7 @@ class CheckKind(StrEnum):
     STRIDE = "stride"
     DEVICE = "device"
     SIZE_STRIDE = "size_stride"
+    ALIGNMENT = "alignment"
     RUNTIME_ASSERT = "runtime_assert"
 
 
@@ -239,16 +257,19 @@ class Buffer:
     at: int = 0
     """How many launches stand before it in program order: launch number `at` is the first that can use it."""
     offset: str | None = None
-    """For a view: the storage offset in elements as written."""
+    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool)."""
+    branch: tuple[str, ...] = ()
+    """The control flow around it, as in `Launch`."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` as in `Buffer`."""
+    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` and `branch` as in `Buffer`."""
 
     name: str
     line: int
     at: int = 0
+    branch: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
