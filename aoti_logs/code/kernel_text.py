@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 CPP_START = re.compile(
-    rb'extern "C"[^\S\n]+(?:__declspec\(dllexport\)[^\S\n]+)?(?:inline[^\S\n]+)?void[^\S\n]+(\w+)\('
+    rb'extern "C"\s+(?:__declspec\(dllexport\)\s+|PT_EXPORT\s+)?(?:inline\s+)?(?:void|int)\s+(\w+)\('
 )
 """Where a C++ kernel is declared or defined."""
 

@@ -7,37 +7,27 @@ reader of C++ wrappers takes.
 
 from __future__ import annotations
 
-import ast
 import re
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.expr import Name, Num
 from aoti_logs.code.kernel_text import at_line_starts
-from aoti_logs.code.model import (
-    Argument,
-    ArgumentKind,
-    Backend,
-    Call,
-    CompiledModel,
-    Constant,
-    Kernel,
-    Launch,
-    ModelInput,
-)
-from aoti_logs.code.triton_body import to_expr
+from aoti_logs.code.model import Call, CompiledModel, Constant, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_cpp import WrapperFile
 from aoti_logs.code.wrapper_mentions import Mentions
+from aoti_logs.code.wrapper_python_bind import bound
 from aoti_logs.code.wrapper_python_body import CallReader
-from aoti_logs.code.wrapper_python_kernels import DefinedKernels, positional
+from aoti_logs.code.wrapper_python_kernels import DefinedKernels
 from aoti_logs.code.wrapper_python_read import CallBody, RawCall
-from aoti_logs.code.wrapper_python_text import core, parse_functions
+from aoti_logs.code.wrapper_python_regions import example_numbers, grid_functions
+from aoti_logs.code.wrapper_python_text import parse_functions
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aoti_logs.code.body import Param
+    from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.model import Buffer, InputCheck, Release, Size
 
 _FUNCTION = re.compile(rb"([ ]*)def (\w+)\((?:self, )?args\):")
@@ -133,12 +123,14 @@ class OutputCode:
 
     @cached_property
     def _regions(self) -> list[tuple[str, str, int]]:
-        """(name, text, line) of the functions that take `args`."""
+        """(name, text, line) of the functions that take `args`, those within the text of a kernel left out."""
         data = self.source.data
         found = []
         for match in at_line_starts(data, _FUNCTION, b"args):"):
             name = match[2].decode("utf-8", "replace")
-            if name.startswith(("benchmark", "get_args", "recursively")):
+            if name.startswith(("benchmark", "get_args", "recursively")) or self._defined.holds(
+                match.start()
+            ):
                 continue
             deeper = re.compile(rb"\n[ ]{0,%d}[^\s]" % len(match[1]))
             end = deeper.search(data, match.end())
@@ -152,66 +144,16 @@ class OutputCode:
         return _body_of(tuple(self._regions), frozenset(self._defined.names), constants)
 
     def _bound(self, index: int, raw: RawCall, name: str | None = None) -> Launch:
-        name = name or raw.callee
-        kernel = self.kernel(name)
-        given = [a for a in raw.arguments if a[0] is None]
-        params: tuple[Param, ...] = () if kernel is None else kernel.params
-        if kernel is not None and kernel.backend is Backend.TRITON:
-            params = positional(params, len(given))
-        arguments = [
-            self._argument(position, params[position].name if position < len(params) else None, node, text)
-            for position, (_, node, text) in enumerate(given)
-        ]
-        known = {p.name for p in kernel.params} if kernel is not None else None
-        for word, node, text in raw.arguments[len(given) :]:
-            param = word if known is None or word in known else None
-            argument = self._argument(len(arguments), param, node, text)
-            if known is not None and param is None:
-                argument = Argument(argument.position, None, text, ArgumentKind.OTHER)
-            arguments.append(argument)
-        if kernel is not None and kernel.backend is Backend.TRITON and params:
-            arguments[len(params) : len(given)] = [
-                Argument(a.position, None, a.text, ArgumentKind.OTHER)
-                for a in arguments[len(params) : len(given)]
-            ]
-        return Launch(
-            index,
-            name,
-            Backend.EXTERN if kernel is None else kernel.backend,
-            raw.line,
-            raw.text,
-            tuple(arguments),
-            True,
-            raw.handle,
-            raw.source_nodes,
-            None,
-            raw.outputs,
-            raw.branch,
-            raw.subgraph,
-        )
+        """Bind a call; `name` is the kernel that the multi-kernel called may choose."""
+        defined = self._defined
+        if name is not None and name != raw.callee:
+            raw = _chosen(raw, name, defined.passed(raw.callee, name))
+        kernel = self.kernel(raw.callee)
+        return bound(index, raw, self._read.names, kernel, defined.form(raw.callee), self._grids)
 
-    def _argument(self, position: int, param: str | None, node: ast.expr, text: str) -> Argument:
-        names = self._read.names
-        match node:
-            case ast.Constant(value=bool(value)):
-                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(int(value)))
-            case ast.Constant(value=int(value) | float(value)):
-                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(value))
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value) | float(value))):
-                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(-value))
-            case ast.Constant() | ast.List() | ast.Tuple() | ast.Dict() | ast.Lambda() | ast.JoinedStr():
-                return Argument(position, param, text, ArgumentKind.OTHER)
-        name = core(node, names.stands_for)
-        if name is not None and not (isinstance(node, ast.Attribute)):
-            kind = names.kind(name)
-            size = Name(name) if kind is ArgumentKind.SIZE else None
-            return Argument(position, param, text, kind, None if kind is ArgumentKind.OTHER else name, size)
-        if isinstance(node, ast.Attribute):
-            return Argument(position, param, text, ArgumentKind.OTHER)
-        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        sized = {n for n in used if names.kind(n) is ArgumentKind.SIZE}
-        single = sized.pop() if len(sized) == 1 and len(used) == 1 else None
-        return Argument(position, param, text, ArgumentKind.EXPRESSION, single, to_expr(node))
+    @cached_property
+    def _grids(self) -> dict[str, tuple[str, ...]]:
+        return grid_functions(self.source)
 
     def launches_of(self, name: str) -> tuple[Launch, ...]:
         """Return the launches of one kernel, those through a multi-kernel included."""
@@ -224,13 +166,20 @@ class OutputCode:
         return tuple(found)
 
     @cached_property
+    def hints(self) -> dict[str, int | float]:
+        """The numbers among the inputs that the model was compiled with, by the input's name."""
+        names = {i.name for i in self.inputs}
+        return {name: number for name, number in example_numbers(self.source).items() if name in names}
+
+    @cached_property
     def launches(self) -> tuple[Launch, ...]:
         """All launches and extern calls, in program order."""
         if self._cpp is not None:
             return self._cpp.launches
         calls, bound = self._read.calls, self._read.bound
         kernels = {raw.callee: self.kernel(raw.callee) for raw in calls}
-        key = tuple((n, k and (k.backend, k.params)) for n, k in kernels.items())
+        forms = tuple((n, k and k.backend, self._defined.form(n)) for n, k in kernels.items())
+        key = (forms, tuple(self._grids.items()))
         if key not in bound:
             bound[key] = tuple(self._bound(index, raw) for index, raw in enumerate(calls))
         return bound[key]
@@ -341,6 +290,22 @@ class OutputCode:
             self.kernel_files,
             self.unread,
         )
+
+
+def _chosen(raw: RawCall, name: str, passed: tuple[range, ...] | None) -> RawCall:
+    """Return the call of one kernel that a multi-kernel's call becomes."""
+    placed = [a for a in raw.arguments if a[0] is None]
+    if passed is not None:
+        if any(r.stop > len(placed) for r in passed):
+            passed = ()
+        kept = [placed[i] for r in passed for i in r]
+        return replace(raw, callee=name, arguments=(*kept, *(a for a in raw.arguments if a[0] is not None)))
+    return replace(raw, callee=name)
+
+
+def hints(wrapper: Wrapper) -> dict[str, int | float]:
+    """Return the numbers among the inputs that a model was compiled with; empty where the code does not tell."""
+    return wrapper.hints if isinstance(wrapper, OutputCode) else {}
 
 
 def _body_of(
