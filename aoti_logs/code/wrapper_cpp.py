@@ -20,6 +20,7 @@ from aoti_logs.code.kernel_text import cpp_kernel_at, cpp_params, quoted, triton
 from aoti_logs.code.model import Backend, Call, CompiledModel, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
 from aoti_logs.code.wrapper_cpp_body import body_of
+from aoti_logs.code.wrapper_cpp_constants import constants, model_base
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
 from aoti_logs.code.wrapper_mentions import Mentions
 from aoti_logs.code.wrapper_text import closing
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from aoti_logs.code.model import Buffer, Constant, InputCheck, Release, Size
+    from aoti_logs.code.wrapper_cpp_constants import ModelBase
     from aoti_logs.sources.source import Source
 
 _DEVICE_INCLUDE = re.compile(rb"#include <torch/csrc/inductor/(?:aoti_include|cpp_wrapper)/(\w+)\.h>")
@@ -294,7 +296,12 @@ class WrapperFile:
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
         """Weights, buffers and folded constants, by index."""
-        return tuple(info.constants(self.source, *self._constructor))
+        return tuple(constants(self.source, *self._constructor))
+
+    @cached_property
+    def base(self) -> ModelBase | None:
+        """What the constructor gives to its base class: how many there are of each, and who brings the weights."""
+        return model_base(self.source, *self._constructor)
 
     @property
     def sizes(self) -> tuple[Size, ...]:

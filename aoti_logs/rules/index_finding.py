@@ -1,4 +1,4 @@
-"""From an index case to one finding: all rules judge, the strongest leads, the rest are listed."""
+"""From an index case to one finding: the rules about indexes judge, the strongest leads, the rest are listed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FIRST = ["AL104", "AL107", "AL101", "AL103", "AL102", "AL105", "AL106", "AL110"
 
 def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding:
     """Judge a case."""
-    from aoti_logs.rules import all_rules
+    from aoti_logs.rules import index_rules
 
-    verdicts = [v for rule in all_rules() if (v := rule.judge(case)) is not None]
+    verdicts = [v for rule in index_rules() if (v := rule.judge(case)) is not None]
     verdicts.sort(key=lambda v: (_WORDS.index(v.confidence), _FIRST.index(v.code)))
     sure = [v for v in verdicts if v.confidence in {Confidence.PROVEN, Confidence.LIKELY}]
     if sure:
