@@ -184,3 +184,72 @@ def test_tables_keep_their_schema(table: str, recorded, tmp_path):
     empty = tmp_path / "empty.log"
     empty.write_text("nothing\n")
     assert aoti_logs.load(empty).tables[table].height == 0
+
+
+# ---------------------------------------------------------------- other versions
+
+
+def only(view_of: Path) -> ModelView:
+    [view] = [v for v in aoti_logs.load(view_of).views() if v.is_aot]
+    return view
+
+
+def gaps(view: ModelView) -> set[tuple[str, str | None, int | None]]:
+    return {(str(m.gap), m.input.name if m.input else None, m.dim) for m in view.missing_checks}
+
+
+def test_before_torch_213_nothing_compares_ranks(fixtures_dir):
+    view = only(fixtures_dir / "gpu_gather_dynamic_bound")
+    assert gaps(view) == {("rank", i.name, None) for i in view.wrapper.inputs}
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("folder", "symbol", "enforced"),
+    [("torch24", "s0", "never"), ("torch26", "s0", "never"), ("torch29", "s23", "AOTI_RUNTIME_CHECK_INPUTS")],
+)
+def test_a_shared_dim_that_nothing_compares_is_missing(corpus_dir, folder, symbol, enforced):
+    view = only(corpus_dir / "versions" / folder / "recsys_plain")
+    assert ("equal", "arg9_1", 0) in gaps(view)
+    facts = view.symbol(symbol)
+    assert facts.user_name == "ids.size()[0]"
+    assert [(d.input.name, d.dim, str(d.enforced)) for d in facts.unchecked] == [("arg9_1", 0, enforced)]
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("folder", ["torch24/recsys_plain", "torch26/gather_plain"])
+def test_a_wrapper_without_checks_says_so_of_every_input(corpus_dir, folder):
+    view = only(corpus_dir / "versions" / folder)
+    assert {g[1] for g in gaps(view) if g[0] == "input"} == {i.name for i in view.wrapper.inputs}
+    assert size_answers.input_ranges(view) == []
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("folder", ["torch24/gather_abi_checked", "torch26/gather_debug_compile"])
+def test_checks_that_were_compiled_in_on_request_are_always_made_and_know_no_device(corpus_dir, folder):
+    view = only(corpus_dir / "versions" / folder)
+    assert {str(d.enforced) for d in view.input_dims} == {"always"}
+    assert {g[0] for g in gaps(view)} == {"rank", "device"}
+
+
+@pytest.mark.corpus
+def test_known_facts_of_every_recorded_wrapper_are_found(corpus_dir):
+    """Sizes, aliases, ranges, assertions and outputs that were read by hand."""
+    folder = corpus_dir / "cpu-torch2.13"
+    keys = {
+        "sizes", "symbol_aliases", "symbols_from_inputs", "unbacked_symbols", "hints", "input_ranges", "outputs",
+    }  # fmt: skip
+    compared = 0
+    for line in (folder / "cases.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        wanted = {k: v for k, v in case["expected"].items() if k in keys}
+        if "n_launches" not in case["expected"] or not wanted:
+            continue
+        views = list(aoti_logs.load(folder / case["case"] / case["log"]).views())
+        for view in views:
+            told = size_answers.size_facts(view)
+            assert {k: told.get(k) for k in wanted} == wanted, case["id"]
+            asserts = case["expected"].get("scalar_asserts", [])
+            assert set(told.get("scalar_asserts", [])) == set(asserts), case["id"]
+            compared += 1
+    assert compared > 20

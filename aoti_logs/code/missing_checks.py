@@ -31,7 +31,7 @@ class Gap(StrEnum):
     INPUT = "input"
     """Nothing at all is compared of an input."""
     RANK = "rank"
-    """The number of dimensions is not compared: sizes and strides behind the last one that is known are not seen."""
+    """The number of dimensions is not compared; only a constant stride that differs may tell."""
     EQUAL = "equal"
     """A size must be what another input's size says, and nothing compares the two."""
     DIVISIBLE = "divisible"
@@ -116,7 +116,7 @@ def _of_input(
         if CheckKind.DEVICE not in kinds:
             yield gap(Gap.DEVICE, f"{shown} is used where it lies, also on another device than the model's")
         if not whole:
-            yield gap(Gap.RANK, f"{shown} may have more dimensions than the code reads")
+            yield gap(Gap.RANK, f"how many dimensions {shown} has is not compared")
     for dim in dims:
         if whole and dim.compared is not None:
             continue

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 def sizes(view: ModelView) -> dict[str, str]:
     """Return where each symbol is read off an input, or computed from what is: `{"s28": "arg0_1_size[0]"}`."""
+    aliases = symbol_aliases(view)
     return {
         name: text
         for name, text in _definitions(view).items()
-        if sort_of(name) is not Sort.UNBACKED and name not in symbol_aliases(view) and text not in view.inputs
+        if sort_of(name) is not Sort.UNBACKED and name not in aliases and text not in view.inputs
     }
 
 

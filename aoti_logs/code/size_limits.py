@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.definition import plain
 from aoti_logs.code.size_evidence import Enforced, Limit
+from aoti_logs.code.size_guards import bounds
 from aoti_logs.parse.shape_expr import parse_shape_expr
-from aoti_logs.parse.shape_tree import Compare, Number, Symbol
-from aoti_logs.parse.text import limit
+from aoti_logs.parse.shape_tree import Compare, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -66,16 +66,7 @@ def limits_of_check(
 def _limits(
     symbol: Expr, op: str, number: Expr, same: Collection[str]
 ) -> tuple[int | None, int | None] | None:
-    if not isinstance(symbol, Symbol) or symbol.name not in same:
-        return None
-    if not isinstance(number, Number) or not isinstance(number.value, int):
-        return None
-    if limit(str(number.value)) is None:
-        return None  # torch's infinity, written out
-    value = number.value
-    return {
-        "<": (None, value - 1), "<=": (None, value), ">": (value + 1, None), ">=": (value, None), "==": (value, value),
-    }.get(op)  # fmt: skip
+    return bounds(op, number) if isinstance(symbol, Symbol) and symbol.name in same else None
 
 
 def contradictions(same: Collection[str], limits: Sequence[Limit]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from aoti_logs.code.definition import Sort, definition_text, measured_extent, sort_of, symbols_of
 from aoti_logs.code.expr import names as names_in
@@ -13,6 +13,8 @@ from aoti_logs.code.size_limits import contradictions, limits_of_check, limits_o
 from aoti_logs.parse.origin import input_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from aoti_logs.code.example_inputs import Example
     from aoti_logs.code.input_dims import InputDim
     from aoti_logs.code.model import InputCheck, Launch, Size
@@ -142,8 +144,8 @@ class Symbols:
         extent = None
         if measured is not None and root is not None:
             extent = symbol if measured is root else measured_extent(root.value, symbol)
-        dims = tuple(d for d in view.input_dims if set(d.symbols) & set(same))
-        asserts = tuple(c for c in self._runtime_asserts if set(symbols_of(c.expected)) & set(same))
+        dims = _of_any(same, self._dims)
+        asserts = _of_any(same, self._asserts)
         announced = self._announced(same)
         name, strength = self._user_name(read, scalar, announced)
         limits = self._limits(same, dims, asserts)
@@ -195,8 +197,15 @@ class Symbols:
         return self._view.producer(read.tensor, read.at)
 
     @cached_property
-    def _runtime_asserts(self) -> tuple[InputCheck, ...]:
-        return tuple(c for c in self._view.wrapper.checks if c.kind is CheckKind.RUNTIME_ASSERT)
+    def _dims(self) -> dict[str, list[tuple[int, InputDim]]]:
+        """Dimensions of inputs, with their numbers, by the symbols in them."""
+        return _by_symbol((d.symbols, d) for d in self._view.input_dims)
+
+    @cached_property
+    def _asserts(self) -> dict[str, list[tuple[int, InputCheck]]]:
+        """Assertions in the code by the symbols in them."""
+        told = (c for c in self._view.wrapper.checks if c.kind is CheckKind.RUNTIME_ASSERT)
+        return _by_symbol((symbols_of(c.expected), c) for c in told)
 
     def _announced(self, same: tuple[str, ...]) -> tuple[Symbol, ...]:
         if self._evidence is None:
@@ -247,6 +256,23 @@ class Symbols:
             for f in reversed(found)
         }
         return tuple(reversed(distinct.values()))
+
+
+T = TypeVar("T")
+
+
+def _by_symbol(items: Iterable[tuple[Iterable[str], T]]) -> dict[str, list[tuple[int, T]]]:
+    found: dict[str, list[tuple[int, T]]] = {}
+    for number, (symbols, item) in enumerate(items):
+        for symbol in symbols:
+            found.setdefault(symbol, []).append((number, item))
+    return found
+
+
+def _of_any(names: Iterable[str], by_symbol: dict[str, list[tuple[int, T]]]) -> tuple[T, ...]:
+    """Return what stands under any of some names, in order."""
+    found = {number: item for name in names for number, item in by_symbol.get(name, ())}
+    return tuple(item for _, item in sorted(found.items(), key=lambda f: f[0]))
 
 
 def _origin(text: str) -> str | None:

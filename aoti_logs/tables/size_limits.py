@@ -24,8 +24,8 @@ class SizeLimits(dy.Schema):
     upper = dy.Int64(nullable=True, description="Largest value; null is no limit.")
     told_by = dy.String(
         nullable=False,
-        description="`create_symbol`, `exported_program`, `new`, `update` or `constrain` (TORCH_LOGS=+dynamic), `check_input` "
-        "or `runtime_assert`.",
+        description="`create_symbol`, `exported_program`, `new`, `update` or `constrain` (TORCH_LOGS=+dynamic), `guard`, "
+        "`check_input` or `runtime_assert`.",
     )
     enforced = dy.String(
         nullable=False,
