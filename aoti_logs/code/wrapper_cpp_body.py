@@ -312,7 +312,7 @@ class EntryReader:
         return True
 
     def _runtime_assert(self, condition: str, message: str, text: str, line: int) -> None:
-        stated = re.match(r"Expected (.*) but received", message)
+        stated = re.match(r"Expected (.*?)(?: to be True)? but received", message)
         expected = stated[1] if stated else condition.removeprefix("!").strip()
         self._check(CheckKind.RUNTIME_ASSERT, "", expected, text, line)
 
