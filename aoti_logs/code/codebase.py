@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Kernel,
         Launch,
         ModelInput,
+        Release,
         Size,
     )
 
@@ -85,6 +86,18 @@ class Wrapper(Protocol):
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """Births and renames of buffers."""
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """Ends of buffers, in program order."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names that are returned, in order."""
+
+    @property
+    def unread(self) -> tuple[tuple[int, str], ...]:
+        """(line, text) of statements of the entry function that no form fits."""
 
     @property
     def kernel_files(self) -> tuple[str, ...]:
@@ -162,18 +175,24 @@ class CodeBase:
                 groups.setdefault(_digest(source), []).append(source)
         codes = []
         self._copies: dict[int, tuple[str, ...]] = {}
+        self._codes: dict[int, Code] = {}
         for copies in groups.values():
             copies.sort(key=lambda s: (_depth(s), s.name))
             # Where torch said it wrote the text is a name of it as well.
             written = [c.filename for c in copies if c.filename]
             names = dict.fromkeys([*(c.name for c in copies), *written])
             codes.append(Code(copies[0], tuple(names)))
+            self._codes.update((id(c), codes[-1]) for c in copies)
             self._copies[id(copies[0])] = tuple(dict.fromkeys([*map(name_of_copy, copies), *written]))
         self.codes: tuple[Code, ...] = tuple(codes)
 
     def copies(self, source: Source) -> tuple[str, ...]:
         """Return the names, as `nearness` reads them, of all that hold the text of a source of `codes`."""
         return self._copies.get(id(source), ())
+
+    def code_of(self, source: Source) -> Code | None:
+        """Return the text that a source is a copy of."""
+        return self._codes.get(id(source))
 
     @cached_property
     def wrappers(self) -> tuple[Code, ...]:

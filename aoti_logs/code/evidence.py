@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from aoti_logs.code.graph_shelf import GraphShelf
     from aoti_logs.code.locate import Site
     from aoti_logs.code.model import Kernel, Launch
+    from aoti_logs.code.package import Package, PackagedModel
     from aoti_logs.code.witnesses import Witnesses
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
     from aoti_logs.records.trace import TraceIndex
-    from aoti_logs.sources.source import Place
+    from aoti_logs.sources.opened import Problem
+    from aoti_logs.sources.source import Place, Unread
 
 
 class Evidence:
@@ -33,10 +35,20 @@ class Evidence:
     Args:
         sources: files and archive members; texts inside traces and logs are found here.
         events: reads a log, for what TORCH_LOGS printed into it.
+        unread: files and members that are there and were not read: libraries, weights, damaged ones.
+        problems: files and members that could not be read, or not all of them.
     """
 
-    def __init__(self, sources: Sequence[Source], events: Callable[[Source], LogEvents]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        events: Callable[[Source], LogEvents],
+        unread: Sequence[Unread] = (),
+        problems: Sequence[Problem] = (),
+    ) -> None:
         self._given = tuple(sources)
+        self._unread = tuple(unread)
+        self._problems = tuple(problems)
         self._events = events
         self._traces: dict[str, TraceIndex] = {}
         self._views: dict[str, ModelView] = {}
@@ -167,6 +179,19 @@ class Evidence:
 
         texts = (s for s in self.sources if s.kind is Kind.KERNEL_INFORMATION)
         return tuple(o for s in texts for o in kernel_origins(s))
+
+    @cached_property
+    def packages(self) -> tuple[Package, ...]:
+        """The packages and folders of AOTInductor's files, each with its models; see `code/package.py`."""
+        from aoti_logs.code.package_find import packages
+
+        return packages(self._given, self._unread, self._problems)
+
+    def view_of(self, model: PackagedModel) -> ModelView | None:
+        """Return the questions about a packaged model's wrapper; None when its text is not there."""
+        file = model.wrapper_file
+        code = None if file is None or file.source is None else self.base.code_of(file.source)
+        return None if code is None or code.wrapper is None else self.view(code.wrapper)
 
     @cached_property
     def _witnesses(self) -> Witnesses:

@@ -25,6 +25,8 @@ class Backend(StrEnum):
     CPP = "cpp"
     EXTERN = "extern"
     """A call into ATen or a library: there is no body."""
+    OTHER = "other"
+    """A kernel in a language that is not read (Pallas, CuteDSL, Halide)."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,33 @@ class Argument:
     kind: ArgumentKind
     name: str | None = None
     value: Expr | None = None
+    dtype: str | None = None
+    """The parameter's type as the kernel writes it (`*fp32`, `i64`, `const int64_t*`); None where it says none."""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """How a kernel is started on a device, as the generated code around it says.
+
+    Texts are as written, in the names of the kernel's parameters (`((xnumel + (128 - 1)) / (128))`).
+    """
+
+    kernel: str
+    line: int
+    grid: tuple[str, ...] = ()
+    """Blocks along x, y and z."""
+    skips_empty: bool = False
+    """True where a grid without blocks returns before the launch."""
+    num_warps: int | None = None
+    shared_bytes: int | None = None
+    binary: str | None = None
+    """File (`cubin`, `hsaco`, `spv`) or embedded object that the kernel is loaded from."""
+    symbol: str | None = None
+    """Name of the function in the binary."""
+    workspaces: tuple[str, ...] = ()
+    """Memory that only the launcher allocates (scratch of the kernel), sizes as written."""
+    passed: tuple[str, ...] = ()
+    """Parameters that reach the device, in its order: constants of the kernel are not among them."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +127,17 @@ class Launch:
     outputs: tuple[str, ...] = ()
     """Buffers that this call defines or writes, as far as the wrapper alone can tell (`out=`,
     `&buf2_handle`, `auto buf1 = ...`); for fused kernels known from the kernel's body instead."""
+    branch: tuple[str, ...] = ()
+    """The control flow around the call, outermost first, as the code writes its heads (`if (buf0_scalar)`,
+    `else`, `while (1)`); empty for what every run of the model executes."""
+    subgraph: str | None = None
+    """Name of the subgraph (`true_graph_0`, `while_loop_body_graph_0`) that the call belongs to."""
+    grid: tuple[str, ...] = ()
+    """Blocks along x, y and z as written; in the names of the kernel's parameters where `call_<kernel>` computes them."""
+    stream: str | None = None
+    """The stream as written (`stream0`); None where the call names none."""
+    unbound: str | None = None
+    """Why the arguments are not bound to parameters (their numbers differ, ...); None where they are."""
 
 
 class Call(NamedTuple):
@@ -121,7 +161,13 @@ class ModelInput:
 
 @dataclass(frozen=True)
 class Constant:
-    """A weight, buffer or folded constant. `fqn` is the module path (`emb.weight`)."""
+    """A weight, buffer or folded constant, as `constants_info_` describes it.
+
+    `fqn` is the module path (`emb.weight`), `dtype`, `device` and `layout` are torch's words (`float32`, `cpu`,
+    `strided`). `offset` is the storage offset in elements; `data_size` are the bytes of its storage, filled up to 64
+    where the model has constants on the CPU. `constant_type` is torch's: `Parameter`, `Buffer`, `TensorConstant`,
+    `FoldedConstant`, `Unknown`; before torch 2.6 nothing tells it. What the code does not say is None.
+    """
 
     index: int
     name: str
@@ -129,6 +175,15 @@ class Constant:
     dtype: str | None
     shape: tuple[int, ...] | None
     line: int
+    device: str | None = None
+    offset: int | None = None
+    data_size: int | None = None
+    from_folded: bool | None = None
+    constant_type: str | None = None
+    stride: tuple[int, ...] | None = None
+    layout: str | None = None
+    opaque_metadata_size: int | None = None
+    """Bytes of oneDNN's description of an opaque tensor; None for all others."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +201,8 @@ class Size:
     alias_of: str | None = None
     value: Expr | None = None
     unbacked: bool = False
+    at: int = 0
+    """How many launches stand before it in program order."""
 
 
 class CheckKind(StrEnum):
@@ -158,6 +215,7 @@ class CheckKind(StrEnum):
     STRIDE = "stride"
     DEVICE = "device"
     SIZE_STRIDE = "size_stride"
+    ALIGNMENT = "alignment"
     RUNTIME_ASSERT = "runtime_assert"
 
 
@@ -176,6 +234,8 @@ class InputCheck:
     line: int
     gated: bool
     text: str
+    at: int = 0
+    """How many launches stand before it in program order; 0 for checks that stand outside of the entry function."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +254,22 @@ class Buffer:
     device: str | None = None
     alias_of: str | None = None
     view: bool = False
+    at: int = 0
+    """How many launches stand before it in program order: launch number `at` is the first that can use it."""
+    offset: str | None = None
+    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool)."""
+    branch: tuple[str, ...] = ()
+    """The control flow around it, as in `Launch`."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` and `branch` as in `Buffer`."""
+
+    name: str
+    line: int
+    at: int = 0
+    branch: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -211,6 +287,7 @@ class CompiledModel:
     sizes: tuple[Size, ...] = ()
     checks: tuple[InputCheck, ...] = ()
     buffers: tuple[Buffer, ...] = ()
+    releases: tuple[Release, ...] = ()
     outputs: tuple[str, ...] = ()
     """Names returned, in order."""
     kernel_files: tuple[str, ...] = field(default=())

@@ -20,6 +20,7 @@ from aoti_logs.code.kernel_text import cpp_kernel_at, cpp_params, quoted, triton
 from aoti_logs.code.model import Backend, Call, CompiledModel, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
 from aoti_logs.code.wrapper_cpp_body import body_of
+from aoti_logs.code.wrapper_cpp_constants import constants, model_base
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
 from aoti_logs.code.wrapper_mentions import Mentions
 from aoti_logs.code.wrapper_text import closing
@@ -27,7 +28,8 @@ from aoti_logs.code.wrapper_text import closing
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aoti_logs.code.model import Buffer, Constant, InputCheck, Size
+    from aoti_logs.code.model import Buffer, Constant, InputCheck, Release, Size
+    from aoti_logs.code.wrapper_cpp_constants import ModelBase
     from aoti_logs.sources.source import Source
 
 _DEVICE_INCLUDE = re.compile(rb"#include <torch/csrc/inductor/(?:aoti_include|cpp_wrapper)/(\w+)\.h>")
@@ -218,6 +220,7 @@ class WrapperFile:
             raw.source_nodes,
             raw.stack,
             raw.outputs,
+            raw.branch,
         )
 
     def _called(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
@@ -293,7 +296,12 @@ class WrapperFile:
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
         """Weights, buffers and folded constants, by index."""
-        return tuple(info.constants(self.source, *self._constructor))
+        return tuple(constants(self.source, *self._constructor))
+
+    @cached_property
+    def base(self) -> ModelBase | None:
+        """What the constructor gives to its base class: how many there are of each, and who brings the weights."""
+        return model_base(self.source, *self._constructor)
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -309,6 +317,11 @@ class WrapperFile:
     def buffers(self) -> tuple[Buffer, ...]:
         """Births, renames and views of buffers, in program order."""
         return tuple(self._read.buffers)
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """Ends of buffers, in program order."""
+        return tuple(self._read.releases)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -346,6 +359,7 @@ class WrapperFile:
             self.sizes,
             self.checks,
             self.buffers,
+            self.releases,
             self.outputs,
             self.kernel_files,
             self.unread,

@@ -8,9 +8,10 @@ and `at::..._out` calls instead of handles and shims.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
-from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Size
+from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Release, Size
 from aoti_logs.code.wrapper_bind import SYMBOL, cpp_value
 from aoti_logs.code.wrapper_calls import CHECKED, is_launch, means_nothing, names_of_outputs
 from aoti_logs.code.wrapper_cpp_custom import RESULT, CustomCalls
@@ -38,6 +39,7 @@ _HANDLES = re.compile(r"// \[Provenance debug handles\] (?P<kernel>.*):(?P<handl
 _NODES = re.compile(r"// (?:Topologically Sorted |Unsorted )?Source Nodes: \[(?P<nodes>[^\]]*)\]")
 _ASSERT = re.compile(r"throw std::runtime_error\(\"(?P<message>(?:[^\"\\]|\\.)*)\"")
 _OUTPUT = re.compile(r"output_handles\[(\d{1,9})\]")
+_RELEASE = re.compile(r"([A-Za-z_]\w*)\.reset\(\)$")
 _GATE = "_check_aoti_runtime_check_inputs_env"
 _BLOCK = re.compile(r"(?:else\b|if\b|while\b|for\b|do\b|switch\b|try\b|catch\b)")
 _SHORT_IF = re.compile(r"if \(.{1,400}\)\s*(?:break|continue|return)$", re.DOTALL)
@@ -107,6 +109,9 @@ class EntryReader:
             call = as_call(text)
             inner = call[1][0] if call is not None and call[1] else ""
             return bool(inner) and (self._call(inner, line, text, checked=True) or means_nothing(inner))
+        if released := _RELEASE.match(text):
+            self.body.releases.append(Release(released[1], line, len(self.body.launches)))
+            return True
         if text.startswith(_JUMPS) or _SHORT_IF.match(text):
             return True
         if text.startswith("throw "):
@@ -167,6 +172,8 @@ class EntryReader:
 
     def _add(self, launch: RawLaunch) -> None:
         launch.handle, launch.source_nodes, launch.stack = self._handle, self._nodes, self._stacks[-1]
+        if self._heads:
+            launch.branch = tuple(h for h in self._heads if h and _GATE not in h)
         self.body.launches.append(launch)
         self._handle, self._nodes = None, ()
 
@@ -265,7 +272,7 @@ class EntryReader:
         return True
 
     def _size(self, size: Size) -> None:
-        self.body.sizes.append(size)
+        self.body.sizes.append(replace(size, at=len(self.body.launches)))
         self.body.names.sizes.add(size.symbol)
 
     def _tensor(self, name: str, value: str, text: str, line: int) -> bool:
@@ -312,14 +319,9 @@ class EntryReader:
     def _size_stride(self, arguments: tuple[str, ...], text: str, line: int) -> bool:
         if len(arguments) < 3:
             return False
-        gated = any(_GATE in head for head in self._heads)
         tensor = self._tensors.core(arguments[0])
         expected = f"{arguments[1]}, {arguments[2]}"
-        self.body.checks.append(
-            InputCheck(
-                CheckKind.SIZE_STRIDE, tensor, self._inputs.get(tensor), None, expected, line, gated, text
-            )
-        )
+        self._check(CheckKind.SIZE_STRIDE, tensor, expected, text, line)
         return True
 
     def _throw(self, text: str, line: int) -> bool:
@@ -334,10 +336,12 @@ class EntryReader:
     def _runtime_assert(self, condition: str, message: str, text: str, line: int) -> None:
         stated = re.match(r"Expected (.*) but received", message)
         expected = stated[1] if stated else condition.removeprefix("!").strip()
+        self._check(CheckKind.RUNTIME_ASSERT, "", expected, text, line)
+
+    def _check(self, kind: CheckKind, tensor: str, expected: str, text: str, line: int) -> None:
         gated = any(_GATE in head for head in self._heads)
-        self.body.checks.append(
-            InputCheck(CheckKind.RUNTIME_ASSERT, "", None, None, expected, line, gated, text)
-        )
+        index, at = self._inputs.get(tensor), len(self.body.launches)
+        self.body.checks.append(InputCheck(kind, tensor, index, None, expected, line, gated, text, at))
 
 
 _Text = tuple[str, int]

@@ -11,7 +11,7 @@ from aoti_logs.code.wrapper_text import as_call
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from aoti_logs.code.model import Buffer, InputCheck, Launch, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size
 
 
 @dataclass
@@ -30,6 +30,7 @@ class RawLaunch:
     source_nodes: tuple[str, ...] = ()
     stack: str | None = None
     outputs: tuple[str, ...] = ()
+    branch: tuple[str, ...] = ()
 
     def split(self) -> tuple[str, ...]:
         """Return the arguments."""
@@ -48,6 +49,7 @@ class EntryBody:
     sizes: list[Size] = field(default_factory=list)
     buffers: list[Buffer] = field(default_factory=list)
     checks: list[InputCheck] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
     outputs: dict[int, str] = field(default_factory=dict)
     input_lines: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Name of an input -> (index in the caller's list, line that unpacks it)."""

@@ -47,7 +47,7 @@ class Tensors:
 
     def add(self, buffer: Buffer) -> None:
         """Write a buffer down; its name no longer stands for something else."""
-        self.body.buffers.append(buffer)
+        self.body.buffers.append(replace(buffer, at=len(self.body.launches)))
         self.body.names.stands_for.pop(buffer.name, None)
 
     def take(self, callee: str, arguments: tuple[str, ...], line: int) -> bool:
@@ -127,13 +127,16 @@ class Tensors:
         callee, arguments, _ = call
         if callee == "reinterpret_tensor_wrapper" and len(arguments) == 5:
             shape, stride = self.array(arguments[2]), self.array(arguments[3])
+            offset: str | None = arguments[4]
         elif callee == "reinterpret_tensor" and len(arguments) >= 3:
             shape, stride = self.array(arguments[1]), self.array(arguments[2])
+            offset = arguments[3] if len(arguments) > 3 else None
         elif callee in {"get_data_ptr_wrapper", "alloc_from_pool"} and arguments:
-            shape = stride = None
+            shape = stride = offset = None
         else:
             return None
-        return Buffer(name, line, shape, stride, alias_of=self.core(arguments[0]), view=True)
+        old = self.core(arguments[0])
+        return Buffer(name, line, shape, stride, alias_of=old, view=True, offset=offset)
 
     def rename(self, name: str, old: str, line: int) -> None:
         """Take `auto buf2 = std::move(buf0);  // reuse` and its older and aliasing forms."""

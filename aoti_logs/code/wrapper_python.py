@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from aoti_logs.code.body import Param
-    from aoti_logs.code.model import Buffer, InputCheck, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Release, Size
 
 _FUNCTION = re.compile(rb"([ ]*)def (\w+)\((?:self, )?args\):")
 _CPP_START = re.compile(rb"cpp_wrapper_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")")
@@ -186,6 +186,8 @@ class OutputCode:
             raw.source_nodes,
             None,
             raw.outputs,
+            raw.branch,
+            raw.subgraph,
         )
 
     def _argument(self, position: int, param: str | None, node: ast.expr, text: str) -> Argument:
@@ -292,6 +294,11 @@ class OutputCode:
         return tuple(self._read.buffers) if self._cpp is None else self._cpp.buffers
 
     @property
+    def releases(self) -> tuple[Release, ...]:
+        """Ends of buffers, in program order."""
+        return tuple(self._read.releases) if self._cpp is None else self._cpp.releases
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """Names that are returned, in order."""
         return self._read.outputs if self._cpp is None else self._cpp.outputs
@@ -329,6 +336,7 @@ class OutputCode:
             self.sizes,
             self.checks,
             self.buffers,
+            self.releases,
             self.outputs,
             self.kernel_files,
             self.unread,

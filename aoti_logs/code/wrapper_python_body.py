@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Size
+from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Release, Size
 from aoti_logs.code.triton_body import to_expr
 from aoti_logs.code.wrapper_bind import SYMBOL
+from aoti_logs.code.wrapper_python_alloc import allocated, elements
 from aoti_logs.code.wrapper_python_read import CallBody, RawCall
-from aoti_logs.code.wrapper_python_text import VIEWS, Function, core, dotted
+from aoti_logs.code.wrapper_python_text import VIEWS, Function, core, dotted, in_place, is_item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +54,8 @@ class CallReader:
         self._lists: dict[str, tuple[str, ...]] = {}
         self._handle: int | None = None
         self._nodes: tuple[str, ...] = ()
+        self._branch: list[str] = []
+        self._subgraph: str | None = None
 
     def read(self) -> CallBody:
         """Read `call` with what it calls, then functions that nobody called."""
@@ -84,6 +88,22 @@ class CallReader:
                 self.body.unread.append((function.line(node), function.text(node)[:400]))
             seen = max(seen, node.end_lineno or node.lineno)
 
+    def _branched(
+        self,
+        head: str,
+        function: Function,
+        statements: Sequence[ast.stmt],
+        outer: tuple[str, ...] | None,
+        *,
+        top: bool,
+        comment_from: int,
+    ) -> None:
+        """Read a block whose calls do not happen in every run."""
+        above = self._branch
+        self._branch = [*above, head] if head else above
+        self._block(function, statements, outer, top=top, comment_from=comment_from)
+        self._branch = above
+
     def _comments(self, function: Function, start: int, stop: int) -> int:
         for line in function.lines[start:stop]:
             if "# " not in line:
@@ -105,15 +125,20 @@ class CallReader:
             case ast.If(test=test, body=[ast.Raise() as raised], orelse=[]):
                 self._runtime_assert(function, node, test, raised)
                 return True
-            case ast.With(body=body) | ast.If(body=body) | ast.While(body=body) | ast.For(body=body):
-                inner = body[0].lineno - 1 if body else node.lineno
-                start = node.lineno
-                self._block(function, body, outer, top=top, comment_from=min(start, inner))
+            case (
+                ast.With(body=body)
+                | ast.Try(body=body)
+                | ast.If(body=body)
+                | ast.While(body=body)
+                | ast.For(body=body)
+            ):
+                head = (
+                    "" if isinstance(node, ast.With) else function.lines[node.lineno - 1].strip().rstrip(":")
+                )
+                start = min(node.lineno, body[0].lineno - 1)
+                self._branched(head, function, body, outer, top=top, comment_from=start)
                 for part in getattr(node, "orelse", []) and [node.orelse]:  # type: ignore[union-attr]
-                    self._block(function, part, outer, top=top, comment_from=part[0].lineno - 1)
-                return True
-            case ast.Try(body=body):
-                self._block(function, body, outer, top=top, comment_from=node.lineno)
+                    self._branched("else", function, part, outer, top=top, comment_from=part[0].lineno - 1)
                 return True
             case ast.Return(value=value):
                 if top:
@@ -124,7 +149,12 @@ class CallReader:
                 if not any(w in text for w in (".isnan()", ".isinf()", "isinstance")):
                     self._check(CheckKind.RUNTIME_ASSERT, "", function.text(test), text, function.line(node))
                 return True
-            case ast.Delete() | ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Global() | ast.Raise():
+            case ast.Delete(targets=targets):
+                line, at = function.line(node), len(self.body.calls)
+                gone = [Release(t.id, line, at) for t in targets if isinstance(t, ast.Name)]
+                self.body.releases.extend(gone)
+                return True
+            case ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Global() | ast.Raise():
                 return True
             case ast.Expr(value=ast.Constant()) | ast.Break() | ast.Continue() | ast.AugAssign():
                 return True
@@ -171,19 +201,12 @@ class CallReader:
             case ast.BinOp(left=ast.List()):
                 self._buffer(Buffer(name, line))  # `buf3 = [None] * 2`: results of a subgraph
             case _:
-                items = (n.func for n in ast.walk(value) if isinstance(n, ast.Call) and _is_item(n))
+                items = (n.func for n in ast.walk(value) if isinstance(n, ast.Call) and is_item(n))
                 unbacked = next((f.value for f in items if isinstance(f, ast.Attribute)), None)
                 tensor = None if unbacked is None else self.core(unbacked)
-                self._size(
-                    Size(
-                        name,
-                        line,
-                        function.text(node),
-                        tensor,
-                        value=to_expr(value),
-                        unbacked=tensor is not None or bool(re.match(r"u\d+$", name)),
-                    )
-                )
+                unknown = tensor is not None or bool(re.match(r"u\d+$", name))
+                text = function.text(node)
+                self._size(Size(name, line, text, tensor, value=to_expr(value), unbacked=unknown))
         return True
 
     def _arguments(
@@ -223,7 +246,7 @@ class CallReader:
     def _called(self, function: Function, node: ast.Assign, name: str, call: ast.Call) -> bool:
         callee = dotted(call.func)
         line = function.line(node)
-        if _is_item(call):
+        if is_item(call):
             tensor = self.core(call.func.value) if isinstance(call.func, ast.Attribute) else None
             self._size(Size(name, line, function.text(node), tensor, unbacked=True))
             return True
@@ -234,11 +257,11 @@ class CallReader:
             self._size(Size(name, line, function.text(node), value=to_expr(call)))
             return True
         if callee.startswith("empty_strided") or callee in {"torch.empty_strided", "empty"}:
-            self._buffer(self._allocated(function, name, line, callee, call))
+            self._buffer(allocated(function, name, line, callee, call))
             return True
         if callee in {"reinterpret_tensor", "alloc_from_pool"} and call.args:
             at = 1 if callee == "reinterpret_tensor" else 3
-            shape, stride = (self._tuple(function, a) for a in (*call.args[at : at + 2], None, None)[:2])
+            shape, stride = (elements(function, a) for a in (*call.args[at : at + 2], None, None)[:2])
             dtype = (
                 function.text(call.args[2]) if callee == "alloc_from_pool" and len(call.args) > 2 else None
             )
@@ -268,28 +291,11 @@ class CallReader:
             case _:
                 self._lists[name] = ()
 
-    def _allocated(self, function: Function, name: str, line: int, callee: str, call: ast.Call) -> Buffer:
-        given = list(call.args)
-        words = {k.arg: k.value for k in call.keywords}
-        shape, stride = (self._tuple(function, a) for a in (*given[:2], None, None)[:2])
-        kind = given[2] if len(given) > 2 else words.get("dtype")
-        device = callee.removeprefix("torch.").removeprefix("empty_strided").strip("_") or None
-        if device is None and "device" in words:
-            found = re.search(r"['\"](\w+)", function.text(words["device"]))
-            device = None if found is None else found[1]
-        dtype = None if kind is None else function.text(kind).removeprefix("torch.")
-        return Buffer(name, line, shape, stride, dtype, device)
-
-    def _tuple(self, function: Function, node: ast.expr | None) -> tuple[str, ...] | None:
-        if isinstance(node, ast.Tuple | ast.List):
-            return tuple(function.text(e) for e in node.elts)
-        return None
-
     def _buffer(self, buffer: Buffer) -> None:
-        self.body.buffers.append(buffer)
+        self.body.buffers.append(replace(buffer, at=len(self.body.calls)))
 
     def _size(self, size: Size) -> None:
-        self.body.sizes.append(size)
+        self.body.sizes.append(replace(size, at=len(self.body.calls)))
         self.body.names.sizes.add(size.symbol)
 
     # ------------------------------------------------------------ calls
@@ -307,7 +313,10 @@ class CallReader:
             given = call.args[0] if call.args else None
             outer = self._lists.get(given.id, ()) if isinstance(given, ast.Name) else ()
             made = {b.name for b in self.body.buffers}
+            above = self._subgraph
+            self._subgraph = above if inner else called
             self._function(called, outer)
+            self._subgraph = above
             for name in targets:
                 if name not in made and name not in {b.name for b in self.body.buffers[-4096:]}:
                     self._buffer(Buffer(name, line))
@@ -319,14 +328,14 @@ class CallReader:
             expected = f"{function.text(call.args[1])}, {function.text(call.args[2])}"
             self._check(CheckKind.SIZE_STRIDE, tensor, expected, function.text(node), line)
             return True
-        if _NO_MEANING.match(callee) or _is_item(call):
+        if _NO_MEANING.match(callee) or is_item(call):
             return True
         if not callee:
             return False
         out = tuple(
             n for k in call.keywords if k.arg == "out" for n in self._written(k.value) if n not in targets
         )
-        if not out and not targets and call.args and _in_place(callee):
+        if not out and not targets and call.args and in_place(callee):
             first = self.core(call.args[0])
             out = () if first is None else (first,)
         if (
@@ -359,13 +368,17 @@ class CallReader:
                 self._handle,
                 self._nodes,
                 outputs,
+                tuple(self._branch),
+                self._subgraph,
             )
         )
         self._handle, self._nodes = None, ()
 
     def _check(self, kind: CheckKind, tensor: str, expected: str, text: str, line: int) -> None:
         index = next((i for i, (name, _) in enumerate(self.body.inputs) if name == tensor), None)
-        self.body.checks.append(InputCheck(kind, tensor, index, None, expected, line, False, text))
+        self.body.checks.append(
+            InputCheck(kind, tensor, index, None, expected, line, False, text, len(self.body.calls))
+        )
 
     def _runtime_assert(self, function: Function, node: ast.If, test: ast.expr, raised: ast.Raise) -> None:
         condition = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
@@ -384,11 +397,3 @@ class CallReader:
     def core(self, node: ast.expr) -> str | None:
         """Return the name behind views and casts."""
         return core(node, self.body.names.stands_for)
-
-
-def _is_item(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args
-
-
-def _in_place(callee: str) -> bool:
-    return any(part.endswith("_") and not part.endswith("__") for part in callee.split("."))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Hashable
 
-    from aoti_logs.code.model import Buffer, InputCheck, Launch, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size
 
 
 @dataclass
@@ -26,6 +26,8 @@ class RawCall:
     handle: int | None = None
     source_nodes: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
+    branch: tuple[str, ...] = ()
+    subgraph: str | None = None
 
 
 @dataclass
@@ -37,6 +39,7 @@ class CallBody:
     sizes: list[Size] = field(default_factory=list)
     buffers: list[Buffer] = field(default_factory=list)
     checks: list[InputCheck] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
     outputs: tuple[str, ...] = ()
     inputs: list[tuple[str, int]] = field(default_factory=list)
     """(name, line), in the caller's order."""

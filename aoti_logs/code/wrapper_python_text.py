@@ -128,3 +128,13 @@ def _largest(lines: list[str]) -> tuple[ast.FunctionDef | None, int]:
         if end <= 1:
             break
     return None, 1
+
+
+def is_item(call: ast.Call) -> bool:
+    """Tell whether a call is `x.item()`."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args
+
+
+def in_place(callee: str) -> bool:
+    """Tell whether a function writes into its first argument (`aten.index_put_`)."""
+    return any(part.endswith("_") and not part.endswith("__") for part in callee.split("."))

@@ -96,6 +96,7 @@ _NAMES = (
     "al617_runtime_assert",
     "al618_operator",
     "al620_tool_usage",
+    "al701_model",
 )
 
 

@@ -70,6 +70,8 @@ NAMES = (
     "guards",
     "recompile_reasons",
     "graph_breaks",
+    "packages",
+    "package_files",
     "inputs",
     "constants",
     "checks",
