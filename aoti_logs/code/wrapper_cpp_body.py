@@ -259,14 +259,14 @@ class EntryReader:
     def _size_from(self, name: str, value: str, text: str, line: int) -> bool:
         known = self.body.names
         match = _SIZE_OF.fullmatch(value) or _SIZE_CALL.fullmatch(value)
+        unbacked = name.startswith("u") and SYMBOL.fullmatch(name) is not None
         if match:
             stride = match["what"] == "stride"
-            self._size(Size(name, line, text, match["tensor"], int(match["dim"]), stride))
+            self._size(Size(name, line, text, match["tensor"], int(match["dim"]), stride, unbacked=unbacked))
         elif re.fullmatch(r"[A-Za-z_]\w*", value) and value not in {"true", "false"}:
             unbacked = any(s.symbol == value and s.unbacked for s in self.body.sizes[-8:])
             self._size(Size(name, line, text, alias_of=value, unbacked=unbacked))
         else:
-            unbacked = name.startswith("u") and SYMBOL.fullmatch(name) is not None
             self._size(Size(name, line, text, value=cpp_value(value), unbacked=unbacked))
         known.sizes.add(name)
         return True

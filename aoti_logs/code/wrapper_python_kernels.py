@@ -143,5 +143,5 @@ def positional(params: Sequence[Param], count: int) -> tuple[Param, ...]:
     Block sizes (`XBLOCK: tl.constexpr`) come from the chosen configuration and are not passed; a user's kernel
     may be called with its constants. What is passed beyond the parameters is the grid.
     """
-    plain = tuple(p for p in params if p.dtype != "constexpr" or p.name.endswith("numel"))
+    plain = tuple(p for p in params if p.dtype != "constexpr")
     return tuple(params) if len(plain) < count == len(params) else plain
