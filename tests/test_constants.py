@@ -162,7 +162,7 @@ def test_a_folding_that_cannot_be_read_is_not_known():
 def test_code_that_was_changed_never_raises(text: str, at: int):
     changed = WRAPPER[:at] + text + WRAPPER[at:]
     for told in foldings(source(changed)).values():
-        assert set(told.reads or ()) <= {"a", "b"} | set(told.reads or ())
+        assert told.calls is None or told.reads is not None
     read(changed)
     model_base(source(changed), 0, len(changed))
 
@@ -174,7 +174,7 @@ def test_every_wrapper_of_the_corpus_describes_all_of_its_constants(corpus_dir: 
         data = path.read_bytes()
         if b"AOTInductorModelBase(" not in data:
             continue
-        wrapper = WrapperFile(Source(path.name, Kind.WRAPPER_CPP, lambda data=data: data))
+        wrapper = WrapperFile(Source(path.name, Kind.WRAPPER_CPP, path.read_bytes))
         base = wrapper.base
         assert base is not None, path
         assert [c.index for c in wrapper.constants] == list(range(base.constants)), path
