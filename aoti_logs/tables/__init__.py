@@ -64,6 +64,9 @@ NAMES = (
     "launches",
     "launch_arguments",
     "sizes",
+    "symbol_aliases",
+    "wrapper_symbols",
+    "size_limits",
     "symbols",
     "ranges",
     "guard_trees",
@@ -75,6 +78,8 @@ NAMES = (
     "inputs",
     "constants",
     "checks",
+    "input_checks",
+    "missing_checks",
     "buffers",
 )
 """All tables in the order in which a reader meets them."""
