@@ -75,6 +75,7 @@ NAMES = (
     "inputs",
     "constants",
     "checks",
+    "buffer_uses",
     "buffers",
 )
 """All tables in the order in which a reader meets them."""
