@@ -148,6 +148,14 @@ def test_a_number_among_the_inputs_of_torch_compile_is_a_symbol(recorded):
     assert (facts.user_name, facts.hint and facts.hint.value) == ("n", 7)
 
 
+def test_a_stride_is_a_symbol_with_the_name_of_what_it_measures(recorded):
+    facts = recorded("strided").jit.symbol("s97")
+    assert (facts.user_name, facts.hint and facts.hint.value) == ("y.stride()[0]", 7)
+    assert [(m.told_by, m.text, m.lower) for m in facts.limits if m.told_by == "guard"] == [
+        ("guard", "2 <= L['y'].stride()[0]", 2)
+    ]
+
+
 def test_the_example_of_a_python_wrapper_tells_hints_without_a_trace(fixtures_dir):
     [view] = aoti_logs.load(fixtures_dir / "sizes" / "shared" / "output_code.py").views()
     assert size_answers.hints(view) == {"arg0_1": 9, "arg1_1": 3, "arg3_1": 5}
@@ -214,6 +222,13 @@ def test_a_shared_dim_that_nothing_compares_is_missing(corpus_dir, folder, symbo
     facts = view.symbol(symbol)
     assert facts.user_name == "ids.size()[0]"
     assert [(d.input.name, d.dim, str(d.enforced)) for d in facts.unchecked] == [("arg9_1", 0, enforced)]
+
+
+@pytest.mark.corpus
+def test_sizes_are_told_in_symbols_that_the_wrapper_has(corpus_dir):
+    """Dynamo's graph calls a shared size s2; it was replaced by s1 before the code was made."""
+    view = only(corpus_dir / "versions" / "torch26" / "scatter_printer2")
+    assert [(d.input.name, d.extent) for d in view.symbol("s1").unmeasured] == [("arg2_1", "s1")]
 
 
 @pytest.mark.corpus
