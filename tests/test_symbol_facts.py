@@ -194,6 +194,19 @@ def test_tables_keep_their_schema(table: str, recorded, tmp_path):
     assert aoti_logs.load(empty).tables[table].height == 0
 
 
+def test_without_size_assertions_nobody_tests_a_division_and_a_derived_size(fixtures_dir, tmp_path):
+    """TORCHINDUCTOR_SIZE_ASSERTS=0 leaves these lines out, and so did torch before 2.13."""
+    text = (fixtures_dir / "sizes" / "derived" / "model.wrapper.cpp").read_text()
+    path = tmp_path / "model.wrapper.cpp"
+    kept = (line for line in text.splitlines(keepends=True) if " assert_size_stride(arg" not in line)
+    path.write_text("".join(kept))
+    view = only(path)
+    assert {("divisible", "arg0_1", 0), ("equal", "arg1_1", 0)} < gaps(view)
+    why = {str(m.gap): m.why for m in view.missing_checks}
+    assert "a rest of the division by 2 is dropped" in why["divisible"]
+    assert view.symbol("s44").extent == "2*s44"
+
+
 # ---------------------------------------------------------------- other versions
 
 
