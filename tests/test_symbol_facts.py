@@ -8,8 +8,9 @@ import pytest
 
 import aoti_logs
 from aoti_logs.code import size_answers
-from aoti_logs.code.definition import canonical
+from aoti_logs.code.definition import canonical, definition_text
 from aoti_logs.code.view import ModelView
+from aoti_logs.code.wrapper_cpp_body import EntryReader
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.text import limit
 
@@ -208,6 +209,23 @@ def test_without_size_assertions_nobody_tests_a_division_and_a_derived_size(fixt
 
 
 # ---------------------------------------------------------------- other versions
+
+
+def test_numbers_of_tensors_in_torch_24_without_handles_are_inputs_and_values_from_data():
+    """`{cpp_dtype} {input_key} = inputs[{idx}].item<{cpp_dtype}>();` and `auto {sym}_raw = {data}.item().{convert}();`
+    (torch/_inductor/codegen/cpp_wrapper_cpu.py of 2.4, `write_wrapper_decl` and `codegen_dynamic_scalar`).
+    """
+    lines = ("int64_t arg1_1 = inputs[1].item<int64_t>();", "int64_t s0 = arg1_1;", "auto u0_raw = buf0.item().toLong();",
+             "auto u0 = u0_raw;")  # fmt: skip
+    body = EntryReader(frozenset(), {}).read("\n".join(lines), 1)
+    assert (body.names.scalars, body.unread) == ({"arg1_1"}, [])
+    raw = body.sizes[1]
+    assert (raw.symbol, raw.tensor, raw.unbacked, definition_text(raw, ())) == (
+        "u0_raw",
+        "buf0",
+        True,
+        "buf0.item()",
+    )
 
 
 def only(view_of: Path) -> ModelView:

@@ -31,6 +31,8 @@ _SIZE_CALL = re.compile(r"(?P<tensor>\w+)\.(?P<what>size|stride|sizes\(\)\.at|sy
 _INPUT = re.compile(
     r"(?:std::move\()?inputs\[(\d{1,9})\]\)?|std::get<(\d{1,9})>\(inputs\)|.*\(c_inputs\[(\d{1,9})\]\)"
 )
+_VALUE = re.compile(r"(?P<tensor>inputs\[\d{1,9}\]|[A-Za-z_]\w*)\.item(?:<[\w:]+>\(\)|\(\)\.to\w+\(\))")
+"""A tensor's number in torch 2.4 without handles: `inputs[1].item<int64_t>()`, `buf0.item().toLong()`."""
 _CONSTANT = re.compile(r"\*?(?:tensor_handle_to_tensor_pointer\()?constants_->at\((\d{1,9})\)\)?")
 _INTEGER_TYPES = frozenset(
     {"int64_t", "int32_t", "long", "int", "double", "float", "bool", "auto", "uint32_t", "size_t"}
@@ -226,6 +228,8 @@ class EntryReader:
 
     def _defined(self, kind: str, name: str, value: str, text: str, line: int) -> bool:
         """Take `type name = value`."""
+        if match := _VALUE.fullmatch(value):
+            return self._item(match["tensor"], name, text, line)
         if match := _INPUT.fullmatch(value):
             self._add_input(name, int(next(g for g in match.groups() if g is not None)), line)
             return True
