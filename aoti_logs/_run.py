@@ -213,6 +213,11 @@ class Run:
                 return record
         raise KeyError(f"no record of a trace in {source}:{line}")
 
+    @cached_property
+    def models(self) -> tuple[ModelView, ...]:
+        """The distinct wrappers, each with the questions one can ask it (`docs/models.md`)."""
+        return tuple(self.views())
+
     def views(self) -> Iterator[ModelView]:
         """Yield every distinct wrapper with the questions one can ask it."""
         for code in self.evidence.base.wrappers:

@@ -13,6 +13,10 @@ from aoti_logs.code.slice import value_loads
 
 if TYPE_CHECKING:
     from aoti_logs.code.body import Body
+    from aoti_logs.code.buffer_flow import InputsReaching
+    from aoti_logs.code.buffer_life import BufferLife, BufferLives
+    from aoti_logs.code.buffer_uses import BufferUses
+    from aoti_logs.code.buffer_writers import LastWriter
     from aoti_logs.code.codebase import CodeBase, Wrapper
     from aoti_logs.code.example_inputs import Example
     from aoti_logs.code.input_dims import InputDim
@@ -314,6 +318,34 @@ class ModelView:
             elif origin is not None:
                 found.setdefault(origin, self.named(origin))
         return tuple(found.values())
+
+    @cached_property
+    def _buffer_uses(self) -> BufferUses:
+        from aoti_logs.code.buffer_uses import BufferUses
+
+        return BufferUses(self.wrapper, self.body, self.sizes, self.layouts)
+
+    @cached_property
+    def _lives(self) -> BufferLives:
+        from aoti_logs.code.buffer_life import BufferLives
+
+        return BufferLives(self._buffer_uses)
+
+    def buffer(self, name: str) -> BufferLife | None:
+        """Return the life of a buffer, input or constant; None when the wrapper has none of that name."""
+        return self._lives.of(name)
+
+    def last_writer(self, name: str, before: int | None = None) -> LastWriter:
+        """Return who wrote a tensor last before launch number `before` (None: before the model returns)."""
+        from aoti_logs.code.buffer_writers import last_writer
+
+        return last_writer(self._buffer_uses, name, -1 if before is None else before)
+
+    def inputs_reaching(self, name: str, before: int | None = None) -> InputsReaching:
+        """Return the inputs and constants that reach a tensor as launch number `before` would see it."""
+        from aoti_logs.code.buffer_flow import BufferFlow
+
+        return BufferFlow(self._buffer_uses).inputs(name, -1 if before is None else before)
 
     def limits(self, tensor: str, dim: int) -> dict[CheckKind, InputCheck]:
         """Return the checks of one dimension of an input."""
