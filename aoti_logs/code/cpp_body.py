@@ -134,7 +134,9 @@ class _Reader:
 
     def branch(self, condition: Expr, frame: Frame | None) -> Expr | None:
         """Return the condition of an `if` or `while` for one element; None for one that only saves time."""
-        return condition_of_branch(condition, self.known) if frame is None else self.shortcut(condition, frame)
+        return (
+            condition_of_branch(condition, self.known) if frame is None else self.shortcut(condition, frame)
+        )
 
     def opened(
         self, condition: Expr | None, head: Control, scope: tuple[int, ...], frame: Frame | None

@@ -29,9 +29,7 @@ class Made:
     fields: dict[str, Printed]
 
 
-Printed: TypeAlias = (
-    "None | bool | int | float | str | Text | Made | tuple[Printed, ...] | frozenset[Printed] | dict[Printed, Printed]"
-)
+Printed: TypeAlias = "bool | int | float | str | Text | Made | tuple[Printed, ...] | frozenset[Printed] | dict[Printed, Printed] | None"
 """A value; lists and tuples are both tuples, `set()` is a frozenset, keys that cannot be hashed are their text."""
 
 

@@ -42,7 +42,9 @@ def triton_body(kernel: Kernel) -> Body:
         if function is None:
             continue
         params = kernel.params or _params(function)
-        others = Functions({lines[s].split("def ")[1].split("(")[0]: (s, e) for s, e in found}, lines, kernel.line)
+        others = Functions(
+            {lines[s].split("def ")[1].split("(")[0]: (s, e) for s, e in found}, lines, kernel.line
+        )
         reader = Reader(kernel.line + start, others, {p.name for p in params if p.pointer})
         reader.block(function.body)
         missing = [(kernel.line + n, lines[n].strip()) for n in range(end, stop) if lines[n].strip()]

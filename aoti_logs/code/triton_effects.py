@@ -31,6 +31,7 @@ _ONLY_ADDRESS = {
 }  # fmt: skip
 """Calls that make an address of an address, without reading what is there."""
 
+
 def effects(expr: Expr, line: int, scope: Scope, pointers: Container[str]) -> Iterator[Statement]:
     """Yield what evaluating an expression does, innermost first.
 

@@ -209,13 +209,13 @@ class Reader:
         return self._local.get(name, name)
 
     def loop(self, target: ast.expr, values: Expr, line: int) -> Loop | None:
-        """Return a loop that counts upwards; None for any other."""
+        """Return a loop that counts; None for any other. One that counts down has no `stop`."""
         match target, values:
             case ast.Name(id=name), Call(func=func, args=(_, *_) as args) if func in _RANGES:
                 start, stop = (Num(0), args[0]) if len(args) == 1 else args[:2]
                 step = args[2] if len(args) > 2 else Num(1)
                 down = step.value <= 0 if isinstance(step, Num) else isinstance(step, Op) and step.op == "-"
-                return None if down else Loop(self._name(name), start, stop, line, (), step)
+                return Loop(self._name(name), start, None if down else stop, line, (), step)
         return None
 
     def call(self, node: ast.Call, line: int) -> None:
@@ -278,7 +278,9 @@ class Reader:
         """Return what each parameter gets; None when that cannot be told."""
         spec = function.args
         params = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+        starred = any(isinstance(a, ast.Starred) for a in node.args) or any(
+            k.arg is None for k in node.keywords
+        )
         if starred or spec.vararg or spec.kwarg or len(node.args) > len(params):
             return None
         given = {p: self.value(a, line) for p, a in zip(params, node.args, strict=False)}
@@ -286,7 +288,9 @@ class Reader:
             if keyword.arg is not None:
                 given[keyword.arg] = self.value(keyword.value, line)
         defaults = dict(zip(params[len(params) - len(spec.defaults) :], spec.defaults, strict=True))
-        defaults |= {a.arg: d for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None}
+        defaults |= {
+            a.arg: d for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None
+        }
         for param, default in defaults.items():
             given.setdefault(param, to_expr(default))
         return given
@@ -299,7 +303,7 @@ class _Inliner(ast.NodeTransformer):
         self.reader = reader
         self.line = line
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802 -- a name that ast looks for
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name):
             return self.reader.inline(node, node.func.id, self.line) or node
@@ -310,7 +314,9 @@ def _locals(function: ast.FunctionDef) -> set[str]:
     """Return the names that a function gives values to."""
     spec = function.args
     names = {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
-    return names | {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return names | {
+        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
 
 
 def _renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
