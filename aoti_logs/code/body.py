@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Param:
-    """A formal parameter. `dtype` is as written in the kernel (`*i64`, `const int64_t*`)."""
+    """A formal parameter. `dtype` is as written in the kernel (`*i64`, `const int64_t*`, `constexpr`), empty where it is not."""
 
     name: str
     dtype: str

@@ -25,6 +25,8 @@ class Backend(StrEnum):
     CPP = "cpp"
     EXTERN = "extern"
     """A call into ATen or a library: there is no body."""
+    OTHER = "other"
+    """A kernel in a language that is not read (Pallas, CuteDSL, Halide)."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,33 @@ class Argument:
     kind: ArgumentKind
     name: str | None = None
     value: Expr | None = None
+    dtype: str | None = None
+    """The parameter's type as the kernel writes it (`*fp32`, `i64`, `const int64_t*`); None where it says none."""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """How a kernel is started on a device, as the generated code around it says.
+
+    Texts are as written, in the names of the kernel's parameters (`((xnumel + (128 - 1)) / (128))`).
+    """
+
+    kernel: str
+    line: int
+    grid: tuple[str, ...] = ()
+    """Blocks along x, y and z."""
+    skips_empty: bool = False
+    """True where a grid without blocks returns before the launch."""
+    num_warps: int | None = None
+    shared_bytes: int | None = None
+    binary: str | None = None
+    """File (`cubin`, `hsaco`, `spv`) or embedded object that the kernel is loaded from."""
+    symbol: str | None = None
+    """Name of the function in the binary."""
+    workspaces: tuple[str, ...] = ()
+    """Memory that only the launcher allocates (scratch of the kernel), sizes as written."""
+    passed: tuple[str, ...] = ()
+    """Parameters that reach the device, in its order: constants of the kernel are not among them."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +132,23 @@ class Launch:
     `else`, `while (1)`); empty for what every run of the model executes."""
     subgraph: str | None = None
     """Name of the subgraph (`true_graph_0`, `while_loop_body_graph_0`) that the call belongs to."""
+    grid: tuple[str, ...] = ()
+    """Blocks along x, y and z as written; in the names of the kernel's parameters where `call_<kernel>` computes them."""
+    stream: str | None = None
+    """The stream as written (`stream0`); None where the call names none."""
+    unbound: str | None = None
+    """Why the arguments are not bound to parameters (their numbers differ, ...); None where they are."""
+    within: Within = ()
+    """Which statements `branch` means, so that two with the same head can be told apart."""
+
+
+Within = tuple[tuple[int, int], ...]
+"""The control flow around a statement, outermost first: (number of the `if` or loop, which of its arms).
+
+The first arm is 0, `else` is 1, a further `else if` counts on; the body of a loop is `LOOP`. Numbers are unique in
+one wrapper.
+"""
+LOOP = -1
 
 
 class Call(NamedTuple):
@@ -126,7 +172,13 @@ class ModelInput:
 
 @dataclass(frozen=True)
 class Constant:
-    """A weight, buffer or folded constant. `fqn` is the module path (`emb.weight`)."""
+    """A weight, buffer or folded constant, as `constants_info_` describes it.
+
+    `fqn` is the module path (`emb.weight`), `dtype`, `device` and `layout` are torch's words (`float32`, `cpu`,
+    `strided`). `offset` is the storage offset in elements; `data_size` are the bytes of its storage, filled up to 64
+    where the model has constants on the CPU. `constant_type` is torch's: `Parameter`, `Buffer`, `TensorConstant`,
+    `FoldedConstant`, `Unknown`; before torch 2.6 nothing tells it. What the code does not say is None.
+    """
 
     index: int
     name: str
@@ -134,6 +186,15 @@ class Constant:
     dtype: str | None
     shape: tuple[int, ...] | None
     line: int
+    device: str | None = None
+    offset: int | None = None
+    data_size: int | None = None
+    from_folded: bool | None = None
+    constant_type: str | None = None
+    stride: tuple[int, ...] | None = None
+    layout: str | None = None
+    opaque_metadata_size: int | None = None
+    """Bytes of oneDNN's description of an opaque tensor; None for all others."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +226,7 @@ class CheckKind(StrEnum):
     STRIDE = "stride"
     DEVICE = "device"
     SIZE_STRIDE = "size_stride"
+    ALIGNMENT = "alignment"
     RUNTIME_ASSERT = "runtime_assert"
 
 
@@ -206,16 +268,28 @@ class Buffer:
     at: int = 0
     """How many launches stand before it in program order: launch number `at` is the first that can use it."""
     offset: str | None = None
-    """For a view: the storage offset in elements as written."""
+    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool); `?` where it
+    cannot be told which part it shows."""
+    branch: tuple[str, ...] = ()
+    """The control flow around it, as in `Launch`."""
+    reuse: bool = False
+    """True where the code says that only the memory is taken over (`// reuse`): the values are dead, but for a
+    kernel that updates them in place."""
+    item: str | None = None
+    """For one of several results of a call (`buf6 = buf5[0]`): which one; the tensor is another than its sisters."""
+    within: Within = ()
+    """Which statements `branch` means."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` as in `Buffer`."""
+    """The end of a buffer's name: `buf0.reset();`, `del buf0`. `at` and `branch` as in `Buffer`."""
 
     name: str
     line: int
     at: int = 0
+    branch: tuple[str, ...] = ()
+    within: Within = ()
 
 
 @dataclass(frozen=True)
