@@ -156,6 +156,8 @@ class _Search:
         self.language = language
         self.conditions: list[Expr] = []
         self.extents: dict[str, tuple[int, int, int]] = {}
+        self.open: set[str] = set()
+        """Lanes of which a block may have more than there are elements."""
         self.never = False
         self.exact = True
         self.why = ""
@@ -186,14 +188,7 @@ class _Search:
                     grown = True
         for condition in waiting:
             self._possible(condition)
-        masked = {n for c in self.conditions for n in names(c)}
-        for variable in self.variables.values():
-            if (
-                variable.mask is not None
-                and variable.name not in masked
-                and not _always(variable.mask, scope)
-            ):
-                self.doubt(f"lanes from the end of {variable.name} on run the check as well")
+        self.open = {v.name for v in self.variables.values() if v.mask and not _always(v.mask, scope)}
 
     def _possible(self, condition: _Condition) -> None:
         other = _Search(condition.met.variables, self.sizes, self.language)
@@ -230,8 +225,15 @@ class _Search:
             if start is None or stop is None or step is None or step < 1:
                 self.why = f"how far {name} runs is not known"
                 return False
+            if name in self.open and stop < _FAR and not self._cut(name, stop):
+                self.doubt(f"lanes from the end of {name} on run the check as well")
             self.extents[name] = (start, max(start, stop), step)
         return True
+
+    def _cut(self, name: str, stop: int) -> bool:
+        """Tell whether a condition switches off all lanes from the end on."""
+        beyond = ({**self.sizes, name: stop}, {**self.sizes, name: 2 * stop + _FAR})
+        return any(all(truth(c, at, self.language) is False for at in beyond) for c in self.conditions)
 
     def _ended(self, name: str) -> bool:
         return any(name in names(c) for c in self.conditions)

@@ -257,7 +257,7 @@ class _Walker:
             kind = "constant" if param.dtype == "constexpr" else "pointer" if param.pointer else "size"
             if kind != "pointer":
                 self._add(Input(kind, name, line, via))
-        elif "." not in name and "::" not in name and name not in _WORDS:
+        elif name not in self.body.functions and not _is_word(name):
             self._add(Input("unknown", name, line, via))
 
     def _add(self, found: Input) -> None:
@@ -276,6 +276,10 @@ class _Walker:
 
 _WORDS = {"float", "int", "bool", "range", "None", "True", "False", "nan", "INFINITY", "NAN", "M_PI", "this"}
 """Names that are no variables, in Python or C++."""
+
+
+def _is_word(name: str) -> bool:
+    return "." in name or "::" in name or name in _WORDS
 
 
 def _is_lane(expr: Expr) -> bool:
