@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from aoti_logs.code.wrapper_python_state import Reading
     from aoti_logs.code.wrapper_python_text import Function
 
-MOST_STATEMENTS = 400_000
-"""Statements that are read again because their function is called again; then calls are no longer followed."""
+MOST_LINES = 200_000
+"""Lines that are read again because their function is called again; then calls are no longer followed."""
+_OF_A_CALL = 20
+"""Lines that the call itself counts for."""
 _DEPTH = 40
 
 
@@ -113,8 +115,8 @@ class Subgraphs:
         if name is None or name in self._active or len(self._active) >= _DEPTH:
             return False
         if name in self._called:
-            self._again += len(self._functions[name].lines)
-            if self._again > MOST_STATEMENTS:
+            self._again += len(self._functions[name].lines) + _OF_A_CALL
+            if self._again > MOST_LINES:
                 return False
         match call.args:
             case [ast.Name(id=passed)]:
