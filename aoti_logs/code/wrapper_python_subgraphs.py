@@ -61,6 +61,10 @@ class Subgraphs:
         if "call" in self._functions:
             self._read("call", None)
             body.outputs = self._output_names()
+            if self._returned is None:
+                call = self._functions["call"]
+                last = max((n for n, line in enumerate(call.lines) if line.strip()), default=0)
+                body.unread.append((call.first_line + last, "the call ends here without a return: cut off"))
         rest = sorted(self._functions, key=lambda n: self._functions[n].first_line)
         for name in rest:
             if name in self._called or name == "call":
