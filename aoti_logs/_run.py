@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aoti_logs.explain import Explanation
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceRecord
+    from aoti_logs.sources.opened import Problem
+    from aoti_logs.sources.source import Unread
 
     PathLike = str | os.PathLike[str]
 
@@ -44,7 +46,7 @@ def load(path: PathLike | Sequence[PathLike], context: PathLike | Sequence[PathL
 
     found = find(_several(path), _several(context))
     problems = tuple(f"{p.path}: {p.sentence}" for p in found.problems)
-    return Run(found.subjects, found.context, problems, found.skipped)
+    return Run(found.subjects, found.context, problems, found.skipped, found.unread, found.problems)
 
 
 def _several(path: PathLike | Sequence[PathLike] | None) -> list[PathLike]:
@@ -119,6 +121,8 @@ class Run:
         context: Sequence[Source],
         problems: tuple[str, ...],
         skipped: tuple[str, ...] = (),
+        unread: tuple[Unread, ...] = (),
+        complaints: tuple[Problem, ...] = (),
     ) -> None:
         self.subjects = tuple(subjects)
         self.context = tuple(context)
@@ -126,6 +130,8 @@ class Run:
         """Files that could not be read, with the reason."""
         self.skipped = skipped
         """Names of binary files that nobody reads by themselves: libraries, weights, saved tensors."""
+        self._unread = unread
+        self._complaints = complaints
         self.tables = Tables(self)
         self._events: dict[str, LogEvents] = {}
 
@@ -175,7 +181,7 @@ class Run:
         """Generated code, graphs, names and ranges at hand."""
         from aoti_logs.code.evidence import Evidence
 
-        return Evidence(self.files, self.read)
+        return Evidence(self.files, self.read, self._unread, self._complaints)
 
     def spans_of(self, source: Source) -> tuple[_Spans, _Spans]:
         """Return (records, unparsed) of a source as (kind, start, end); together they are all its bytes."""
@@ -206,6 +212,11 @@ class Run:
             if record is not None:
                 return record
         raise KeyError(f"no record of a trace in {source}:{line}")
+
+    @cached_property
+    def models(self) -> tuple[ModelView, ...]:
+        """The distinct wrappers, each with the questions one can ask it (`docs/models.md`)."""
+        return tuple(self.views())
 
     def views(self) -> Iterator[ModelView]:
         """Yield every distinct wrapper with the questions one can ask it."""
@@ -242,6 +253,13 @@ class Run:
 
             traces = [self.evidence.trace(s) for s in own]
             findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
+        if not findings and not own and not any(s.kind is Kind.LOG for s in self.subjects):
+            from aoti_logs.rules.al701_model import model_notes
+
+            # Code in a folder is no subject by itself, but all that there is to speak of.
+            findings += model_notes(
+                [s for s in self.subjects if s.role is Role.SUBJECT] or self.files, self.evidence
+            )
         problems = self.problems
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]

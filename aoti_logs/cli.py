@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from aoti_logs._run import Run
+    from aoti_logs.explain import Explanation
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,6 +32,10 @@ class ExplainFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    MARKDOWN = "markdown"
+    HTML = "html"
+    SARIF = "sarif"
+    GITHUB = "github"
 
 
 class TableFormat(StrEnum):
@@ -54,17 +59,9 @@ def explain(
     check: Annotated[bool, typer.Option("--check", help="Exit 1 when something failed.")] = False,
 ) -> None:
     """Say what failed, why, how that is known, and what to run next."""
-    explanation = _load(paths, context).explain(rank=rank)
-    if form is ExplainFormat.JSON:
-        import orjson
-
-        from aoti_logs.render.safe import escape_json
-
-        _write(escape_json(orjson.dumps(explanation.to_dict(), option=orjson.OPT_INDENT_2).decode()) + "\n")
-    else:
-        from aoti_logs.render.text import render_text
-
-        _write(render_text(explanation, everything=everything))
+    run = _load(paths, context)
+    explanation = run.explain(rank=rank)
+    _write(_explained(run, explanation, form, everything=everything))
     if check and explanation.failed:
         raise typer.Exit(1)
 
@@ -147,6 +144,45 @@ def timeline(
         _write(f"{row['index']:>5}  {clean(call + sizes)}\n")
 
 
+class GraphFormat(StrEnum):
+    """Languages that a graph of launches is written in."""
+
+    DOT = "dot"
+    MERMAID = "mermaid"
+
+
+@app.command()
+def code(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="One of several models: number, or part of its name.")
+    ] = None,
+    kernel: Annotated[
+        str | None, typer.Option("--kernel", "-k", help="A kernel, with every launch's arguments bound.")
+    ] = None,
+    launch: Annotated[int | None, typer.Option("--launch", "-l", help="A launch, by number.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", "-n", help="Life of a buffer, input or weight; origin of a size.")
+    ] = None,
+    graph: Annotated[
+        GraphFormat | None, typer.Option("--graph", "-g", help="The launches as a graph, as text.")
+    ] = None,
+    body: Annotated[bool, typer.Option("--body", help="With --kernel: also its source.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Nothing is cut off.")] = False,
+) -> None:
+    """Show compiled models: inputs, weights, sizes, kernels, launches with their arguments, outputs."""
+    from aoti_logs.errors import LoadError
+    from aoti_logs.render.code_screen import Wanted, choose, code_screen
+
+    run = _load(paths, context)
+    wanted = Wanted(kernel, launch, name, None if graph is None else str(graph), body, everything)
+    try:
+        _write(code_screen(choose(list(run.views()), model), wanted))
+    except LoadError as error:
+        _fail(str(error))
+
+
 @app.command()
 def report(
     paths: Annotated[
@@ -199,6 +235,43 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
     if page is None:
         _fail(f"there is no rule {code}; known are {', '.join(r.code for r in known)}")
     _write(page.strip() + "\n")
+
+
+def _explained(run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool) -> str:
+    """Return an explanation in one of its forms."""
+    match form:
+        case ExplainFormat.HTML:
+            from aoti_logs.render.page import render_page
+
+            return render_page(explanation, {s.name: s for s in run.all_sources})
+        case ExplainFormat.JSON:
+            return _json(explanation.to_dict())
+        case ExplainFormat.MARKDOWN:
+            from aoti_logs.render.markdown import render_markdown
+
+            return render_markdown(explanation, everything=everything)
+        case ExplainFormat.SARIF:
+            from aoti_logs import __version__
+            from aoti_logs.render.sarif import sarif
+            from aoti_logs.rules import all_rules
+
+            return _json(sarif(explanation, [(r.code, r.name, r.page) for r in all_rules()], __version__))
+        case ExplainFormat.GITHUB:
+            from aoti_logs.render.github import render_github
+
+            return render_github(explanation, everything=everything)
+        case _:
+            from aoti_logs.render.text import render_text
+
+            return render_text(explanation, everything=everything)
+
+
+def _json(value: object) -> str:
+    import orjson
+
+    from aoti_logs.render.safe import escape_json
+
+    return escape_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n"
 
 
 def _width() -> int | None:

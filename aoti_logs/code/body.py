@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Param:
-    """A formal parameter. `dtype` is as written in the kernel (`*i64`, `const int64_t*`)."""
+    """A formal parameter. `dtype` is as written in the kernel (`*i64`, `const int64_t*`, `constexpr`), empty where it is not."""
 
     name: str
     dtype: str
@@ -38,7 +38,11 @@ class Assign:
 
 @dataclass(frozen=True)
 class Store:
-    """A write to memory through a pointer parameter; `atomic` for atomic adds and the like."""
+    """A write to memory through a pointer parameter; `atomic` for atomic adds and the like.
+
+    `operation` is what does it, as written (`tl.atomic_add`, `atomic_add_vec`), empty for a plain store. `mask`
+    is the condition under which it is done (Triton), if any; None stands for always.
+    """
 
     ptr: str
     index: Expr
@@ -46,6 +50,8 @@ class Store:
     line: int
     atomic: bool = False
     scope: tuple[int, ...] = ()
+    mask: Expr | None = None
+    operation: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,16 +69,33 @@ class Check:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop or the implicit loop of a Triton index: `var` runs from `start` to `stop` (excluded)."""
+    """A loop: `var` runs from `start` to `stop` (excluded; None when the head does not tell).
+
+    `step` is what it grows by each round. A vectorised C++ loop grows by the width of its vectors, and its body is
+    meant for each element of them: every whole number from `start` to `stop` is one.
+    """
 
     var: str
     start: Expr
     stop: Expr | None
     line: int
     scope: tuple[int, ...] = ()
+    step: Expr | None = None
 
 
-Statement = Assign | Store | Check | Loop
+@dataclass(frozen=True)
+class Guard:
+    """The condition of an `if`: the statements whose scope begins with `scope` run only where it holds.
+
+    What `else` controls has the condition's negation.
+    """
+
+    condition: Expr
+    line: int
+    scope: tuple[int, ...] = ()
+
+
+Statement = Assign | Store | Check | Loop | Guard
 
 
 @dataclass(frozen=True)

@@ -175,12 +175,14 @@ class CodeBase:
                 groups.setdefault(_digest(source), []).append(source)
         codes = []
         self._copies: dict[int, tuple[str, ...]] = {}
+        self._codes: dict[int, Code] = {}
         for copies in groups.values():
             copies.sort(key=lambda s: (_depth(s), s.name))
             # Where torch said it wrote the text is a name of it as well.
             written = [c.filename for c in copies if c.filename]
             names = dict.fromkeys([*(c.name for c in copies), *written])
             codes.append(Code(copies[0], tuple(names)))
+            self._codes.update((id(c), codes[-1]) for c in copies)
             self._copies[id(copies[0])] = tuple(dict.fromkeys([*map(name_of_copy, copies), *written]))
         self.codes: tuple[Code, ...] = tuple(codes)
 
@@ -189,6 +191,10 @@ class CodeBase:
         known = self._copies.get(id(source))
         # The wrapper that torch.compile writes in C++ stands inside a Python file.
         return self._copies.get(id(source.parent), ()) if known is None else known
+
+    def code_of(self, source: Source) -> Code | None:
+        """Return the text that a source is a copy of."""
+        return self._codes.get(id(source))
 
     @cached_property
     def wrappers(self) -> tuple[Code, ...]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.body import Body, Loop, Statement
+from aoti_logs.code.body import Body, Guard, Loop, Statement
 from aoti_logs.code.cpp_blocks import Control, Lambda, Piece, Plain, outline
 from aoti_logs.code.cpp_effects import Effects
 from aoti_logs.code.cpp_elementwise import Frame, Names, elementwise
 from aoti_logs.code.cpp_expr import strip_casts
-from aoti_logs.code.cpp_statement import Branch, For, Return, Simple, parse_function, parse_statement
+from aoti_logs.code.cpp_statement import Branch, For, Return, Set, Simple, parse_function, parse_statement
 from aoti_logs.code.cpp_tree import LAMBDA, has_parameters
 from aoti_logs.code.expr import Call, Expr, Item, Name, Num, Op, Opaque
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 _SMALL = 1 << 25
+_HINTS = {"C10_LIKELY", "C10_UNLIKELY", "likely", "unlikely"}
 
 
 def cpp_body(source: Source, line: int, end_line: int) -> Body:
@@ -78,11 +79,12 @@ class _Reader:
     def pieces(self, items: tuple[Piece, ...], scope: tuple[int, ...], frame: Frame | None) -> None:
         """Read pieces in order; heads (`for`, `if`, `else`) go with the piece after them."""
         heads: list[Control] = []
+        before: Expr | None = None
         for item in items:
             if isinstance(item, Control):
                 heads.append(item)
                 continue
-            within, opened = self.heads(heads, scope, frame)
+            within, opened, before = self.heads(heads, scope, frame, before)
             if isinstance(item, Plain):
                 self.plain(item, within, frame)
             else:
@@ -92,13 +94,25 @@ class _Reader:
                 del frame.conditions[len(frame.conditions) - opened :]
             heads = []
         if heads:  # torn off before what they control
-            self.heads(heads, scope, frame)
+            self.heads(heads, scope, frame, before)
 
     def heads(
-        self, heads: list[Control], scope: tuple[int, ...], frame: Frame | None
-    ) -> tuple[tuple[int, ...], int]:
-        """Open the scopes and conditions of control heads; return the inner scope and how many conditions."""
+        self, heads: list[Control], scope: tuple[int, ...], frame: Frame | None, before: Expr | None
+    ) -> tuple[tuple[int, ...], int, Expr | None]:
+        """Open the scopes and conditions of control heads.
+
+        Args:
+            heads: `for`, `if`, `else` that stand before one piece.
+            scope: the scope that they stand in.
+            frame: the lambda that they stand in.
+            before: the condition of the `if` whose piece is the one before them.
+
+        Returns:
+            The inner scope, how many conditions were opened in the frame, and the condition that an `else` after
+            the piece would negate.
+        """
         opened = 0
+        tested: Expr | None = None
         for head in heads:
             parsed = parse_statement(head.text)
             if frame is None:
@@ -106,12 +120,36 @@ class _Reader:
             if isinstance(parsed, For):
                 if not self.loop(parsed, head.line, scope, frame):
                     self.unread.append((head.line, head.text))
-            elif isinstance(parsed, Branch) and frame is not None:
-                frame.conditions.append(self.shortcut(parsed.condition, frame))
-                opened += 1
+            elif isinstance(parsed, Branch):
+                condition = self.branch(parsed.condition, frame)
+                tested = condition if tested is None or condition is None else Op("||", (tested, condition))
+                opened += self.opened(condition, head, scope, frame)
+            elif head.text == "else" and before is not None:
+                # After `else if` an `else` needs both conditions to fail.
+                tested = before
+                opened += self.opened(Op("!", (before,)), head, scope, frame)
             elif parsed is None and head.text not in {"else", "do", "try"}:
                 self.unread.append((head.line, head.text))
-        return scope, opened
+        return scope, opened, tested
+
+    def branch(self, condition: Expr, frame: Frame | None) -> Expr | None:
+        """Return the condition of an `if` or `while` for one element; None for one that only saves time."""
+        return (
+            condition_of_branch(condition, self.known) if frame is None else self.shortcut(condition, frame)
+        )
+
+    def opened(
+        self, condition: Expr | None, head: Control, scope: tuple[int, ...], frame: Frame | None
+    ) -> int:
+        """Open a condition; return how many the frame got."""
+        if frame is not None:
+            frame.conditions.append(condition)
+            return 1
+        if head.text.startswith("while"):
+            self.statements.append(Loop("", Num(0), None, head.line, scope))
+        elif condition is not None:
+            self.statements.append(Guard(condition, head.line, scope))
+        return 0
 
     def shortcut(self, condition: Expr, frame: Frame) -> Expr | None:
         """Return the condition for one element; None for `mask.all_zero()`, which only saves time."""
@@ -145,14 +183,23 @@ class _Reader:
                 stop = strip_casts(elementwise(limit, self.known))
             case Op(op="<=", args=(Name(id=name), limit)) if name == var:
                 stop = Op("+", (strip_casts(elementwise(limit, self.known)), Num(1)))
-        return self.counted(first[0].target, start, stop, line, scope)
+        step = None if head.step is None else _step(var, head.step.sets, self.known)
+        return self.counted(first[0].target, start, stop, line, scope, step)
 
-    def counted(self, var: Expr, start: Expr, stop: Expr | None, line: int, scope: tuple[int, ...]) -> bool:
+    def counted(
+        self,
+        var: Expr,
+        start: Expr,
+        stop: Expr | None,
+        line: int,
+        scope: tuple[int, ...],
+        step: Expr | None = None,
+    ) -> bool:
         """Add a loop over whole numbers; False when it declares more than a name."""
         if not isinstance(var, Name):
             return False
         self.known.declare(var.id, scope)
-        self.statements.append(Loop(var.id, start, stop, line, scope))
+        self.statements.append(Loop(var.id, start, stop, line, scope, step))
         return True
 
     def plain(self, item: Plain, scope: tuple[int, ...], frame: Frame | None) -> None:
@@ -186,6 +233,24 @@ class _Reader:
             own.conditions = list(frame.conditions)
         self.pieces(item.items, scope, own)
         return own.result()
+
+
+def condition_of_branch(condition: Expr, known: Names) -> Expr:
+    """Return the condition of an `if` for one element, without hints for the compiler (`C10_LIKELY`)."""
+    while isinstance(condition, Call) and condition.func in _HINTS and len(condition.args) == 1:
+        condition = condition.args[0]
+    return strip_casts(elementwise(condition, known))
+
+
+def _step(var: str, sets: tuple[Set, ...], known: Names) -> Expr | None:
+    """Return what a loop's variable grows by: `x0 += 16` and `x0++`."""
+    match sets:
+        case (Set(target=Name(id=name), op="+=", value=value),) if name == var and value is not None:
+            return strip_casts(elementwise(value, known))
+        case (Set(target=Op(op="++", args=(Name(id=name),))),) if name == var:
+            return Num(1)
+        case _:
+            return None
 
 
 def _is_lambda(expr: Expr | None) -> bool:

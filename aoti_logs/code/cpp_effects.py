@@ -118,11 +118,14 @@ class Effects:
         scope: Scope,
         frame: Frame | None,
         *,
-        atomic: bool = False,
+        atomic: str = "",
     ) -> bool:
         if where.kind == "memory":
             stored = _combined(op, Load(where.name, where.index), value)
-            self.statements.append(Store(where.name, where.index, stored, line, atomic, scope))
+            mask = None if frame is None else frame.mask()
+            self.statements.append(
+                Store(where.name, where.index, stored, line, bool(atomic), scope, mask, atomic)
+            )
         elif where.kind == "local":
             self._add(where.name, _combined(op, Name(where.name), value), line, scope)
         else:
@@ -149,16 +152,16 @@ class Effects:
                 return self._store(address, elementwise(value, self.known, frame), line, scope, frame)
             case Call(func=func, args=(Op(op="&") as address, value, *_)) if func.startswith("atomic_add"):
                 return self._store(
-                    address, elementwise(value, self.known, frame), line, scope, frame, atomic=True
+                    address, elementwise(value, self.known, frame), line, scope, frame, atomic=func
                 )
             case Call(func=func, args=(base, index, value, *_)) if func.startswith("atomic_add"):
                 meant = elementwise(value, self.known, frame)
-                return self._store(Op("+", (base, index)), meant, line, scope, frame, atomic=True)
+                return self._store(Op("+", (base, index)), meant, line, scope, frame, atomic=func)
             case Call(func=func, args=(source, _, address, *_), types=types) if func.endswith(
                 "transpose_mxn"
             ):
                 tile = read(source, self.known, frame)
-                atomic = "true" in types
+                atomic = func if "true" in types else ""
                 return tile is not None and self._store(address, tile, line, scope, frame, atomic=atomic)
             case Op(op="++" | "--" as op, args=(Name(id=name),)):
                 self._add(name, Op(op[0], (Name(name), Num(1))), line, scope)
@@ -174,7 +177,7 @@ class Effects:
         scope: Scope,
         frame: Frame | None,
         *,
-        atomic: bool = False,
+        atomic: str = "",
     ) -> bool:
         where = place(address, self.known, frame)
         return where is not None and self._write(where, "=", value, line, scope, frame, atomic=atomic)

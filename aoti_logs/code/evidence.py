@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.call_spec import by_call
 from aoti_logs.code.codebase import CodeBase
 from aoti_logs.code.nearness import by_nearness
 from aoti_logs.code.python_line import PythonLine, python_lines
+from aoti_logs.code.size_evidence import SizeEvidence, SizeRecords
 from aoti_logs.code.view import ModelView, read_body
 from aoti_logs.sources.source import Kind, Source
 
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
     from aoti_logs.code.graph_shelf import GraphShelf
     from aoti_logs.code.locate import Site
     from aoti_logs.code.model import Kernel, Launch
+    from aoti_logs.code.package import Package, PackagedModel
     from aoti_logs.code.witnesses import Witnesses
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
     from aoti_logs.records.trace import TraceIndex
-    from aoti_logs.sources.source import Place
+    from aoti_logs.sources.opened import Problem
+    from aoti_logs.sources.source import Place, Unread
 
 
 class Evidence:
@@ -33,10 +37,20 @@ class Evidence:
     Args:
         sources: files and archive members; texts inside traces and logs are found here.
         events: reads a log, for what TORCH_LOGS printed into it.
+        unread: files and members that are there and were not read: libraries, weights, damaged ones.
+        problems: files and members that could not be read, or not all of them.
     """
 
-    def __init__(self, sources: Sequence[Source], events: Callable[[Source], LogEvents]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        events: Callable[[Source], LogEvents],
+        unread: Sequence[Unread] = (),
+        problems: Sequence[Problem] = (),
+    ) -> None:
         self._given = tuple(sources)
+        self._unread = tuple(unread)
+        self._problems = tuple(problems)
         self._events = events
         self._traces: dict[str, TraceIndex] = {}
         self._views: dict[str, ModelView] = {}
@@ -45,11 +59,12 @@ class Evidence:
     @cached_property
     def traces(self) -> tuple[TraceIndex, ...]:
         """The TORCH_TRACE logs, and the tlparse reports of such that are not there themselves."""
+        own = [s for s in self._given if s.kind is Kind.TORCH_TRACE or s.leads_report]
+        if not own:
+            return ()
         from aoti_logs.records.tlparse.repeats import without_repeats
 
-        return without_repeats(
-            self.trace(s) for s in self._given if s.kind is Kind.TORCH_TRACE or s.leads_report
-        )
+        return without_repeats(self.trace(s) for s in own)
 
     def trace(self, source: Source) -> TraceIndex:
         """Return the records of one trace or report (of the file that leads it), indexed once."""
@@ -66,22 +81,25 @@ class Evidence:
         return self._traces[source.name]
 
     @cached_property
-    def _logs(self) -> tuple[tuple[Source, LogEvents], ...]:
+    def logs(self) -> tuple[tuple[Source, LogEvents], ...]:
+        """The logs with what is in them."""
         return tuple((s, self._events(s)) for s in self._given if s.kind is Kind.LOG)
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
         """Files, archive members, and the texts inside traces and logs."""
-        from aoti_logs.parse.torch_logs_code import code_in_messages
-        from aoti_logs.records.tlparse.sources import report_sources
-        from aoti_logs.records.trace import trace_sources
-
         found = list(self._given)
-        for trace in self.traces:
-            found += trace_sources(trace)
-        found += report_sources(self._given, self.traces)
-        for source, events in self._logs:
+        if self.traces or any(s.part is not None for s in self._given):
+            from aoti_logs.records.tlparse.sources import report_sources
+            from aoti_logs.records.trace import trace_sources
+
+            for trace in self.traces:
+                found += trace_sources(trace)
+            found += report_sources(self._given, self.traces)
+        for source, events in self.logs:
             if events.messages:
+                from aoti_logs.parse.torch_logs_code import code_in_messages
+
                 found += code_in_messages(events.messages, source)
         return tuple(found)
 
@@ -121,7 +139,7 @@ class Evidence:
         from aoti_logs.parse.symbol import symbols_in_messages
 
         found = self._traced("create_symbol")
-        for _, events in self._logs:
+        for _, events in self.logs:
             found += symbols_in_messages(events.messages)
         return tuple(found)
 
@@ -166,10 +184,27 @@ class Evidence:
         return tuple(o for s in texts for o in kernel_origins(s))
 
     @cached_property
+    def packages(self) -> tuple[Package, ...]:
+        """The packages and folders of AOTInductor's files, each with its models; see `code/package.py`."""
+        from aoti_logs.code.package_find import packages
+
+        return packages(self._given, self._unread, self._problems)
+
+    def view_of(self, model: PackagedModel) -> ModelView | None:
+        """Return the questions about a packaged model's wrapper; None when its text is not there."""
+        file = model.wrapper_file
+        code = None if file is None or file.source is None else self.base.code_of(file.source)
+        return None if code is None or code.wrapper is None else self.view(code.wrapper)
+
+    @cached_property
     def _witnesses(self) -> Witnesses:
         from aoti_logs.code.witnesses import Witnesses
 
         return Witnesses(self.shelf, self.symbols, self.source_names)
+
+    @cached_property
+    def _size_records(self) -> SizeRecords:
+        return SizeRecords(self)
 
     def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
         """Return the names of all sources that hold a wrapper's text."""
@@ -180,7 +215,10 @@ class Evidence:
         key = wrapper.source.name
         if key not in self._views:
             names = self._witnesses.names(wrapper, self.copies(wrapper))
-            self._views[key] = ModelView(wrapper, self.base, names)
+            if wrapper.flavour == "aoti_cpp":
+                names = by_call(names, wrapper.inputs, wrapper.source)
+            told = SizeEvidence(self._size_records, self.copies(wrapper), jit=wrapper.flavour != "aoti_cpp")
+            self._views[key] = ModelView(wrapper, self.base, names, told)
         return self._views[key]
 
     def body(self, kernel: Kernel) -> Body:

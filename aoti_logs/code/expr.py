@@ -51,7 +51,9 @@ class Op:
         parts = [f"({a})" if isinstance(a, Op) else str(a) for a in self.args]
         if self.op == "?:":
             return f"{parts[0]} ? {parts[1]} : {parts[2]}"
-        return f"{self.op}{parts[0]}" if len(parts) == 1 else f" {self.op} ".join(parts)
+        if len(parts) == 1:
+            return f"{self.op} {parts[0]}" if self.op.isalpha() else f"{self.op}{parts[0]}"
+        return f" {self.op} ".join(parts)
 
 
 @dataclass(frozen=True)

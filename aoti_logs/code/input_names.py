@@ -40,6 +40,8 @@ class InputName:
     strength: Confidence
     why: str
     alternatives: tuple[str, ...] = ()
+    measures: tuple[str, ...] | None = None
+    """The sizes of the input as the witness prints them (`s28`, `3`); None where it prints none."""
 
 
 def input_names(
@@ -111,7 +113,8 @@ class _Choice:
         strength = self.strength
         if others:
             strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
-        return InputName(name, place, strength, self.chosen.why, others)
+        measures = self.chosen.measures.get(arg)
+        return InputName(name, place, strength, self.chosen.why, others, measures)
 
 
 def _choose(judged: list[tuple[Testimony, int]], copies: Sequence[str]) -> _Choice:

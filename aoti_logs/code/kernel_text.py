@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 CPP_START = re.compile(
-    rb'extern "C"[^\S\n]+(?:__declspec\(dllexport\)[^\S\n]+)?(?:inline[^\S\n]+)?void[^\S\n]+(\w+)\('
+    rb'extern "C"\s+(?:__declspec\(dllexport\)\s+|PT_EXPORT\s+)?(?:inline\s+)?(?:void|int)\s+(\w+)\('
 )
 """Where a C++ kernel is declared or defined."""
 
@@ -237,10 +237,32 @@ _TRITON_PARAM = re.compile(r"\*{0,2}([A-Za-z_]\w*)\s*(?::\s*([^=]*))?")
 
 
 def _kernel_function(text: str) -> tuple[str | None, tuple[Param, ...]]:
-    """Return name and parameters of the kernel among the functions of a file; only its head is parsed.
+    """Return name and parameters of the kernel among the functions of a file; only its head is parsed."""
+    found = _chosen(text)
+    if found is None:
+        return None, ()
+    match, decorators = found
+    end = closing(text, match.end() - 1)
+    head = text[match.end() - 1 : end + 1] if end >= 0 else "()"
+    return match[1], _triton_params(head, _signature(decorators))
 
-    The kernel is the last function under a decorator of `triton_heuristics`, else the last under `triton.jit`,
-    else, in a text that lost its decorators, the last function.
+
+def decorators_of(text: str, name: str | None = None) -> str | None:
+    """Return what stands between a Triton kernel's `def` and the function before it; None without a kernel.
+
+    Args:
+        text: a kernel file, not indented.
+        name: the kernel's name; without one that fits, the kernel is the one that a decorator tells.
+    """
+    found = _chosen(text, name)
+    return None if found is None else found[1]
+
+
+def _chosen(text: str, name: str | None = None) -> tuple[re.Match[str], str] | None:
+    """Return the kernel among the functions of a file, and what stands above it.
+
+    It is the one of that name, else the last function under a decorator of `triton_heuristics`, else the last under
+    `triton.jit`, else, in a text that lost its decorators, the last function.
     """
     best: tuple[int, re.Match[str], str] | None = None
     above = 0
@@ -248,16 +270,11 @@ def _kernel_function(text: str) -> tuple[str | None, tuple[Param, ...]]:
         # Decorators stand between the body before (indented) and the `def`.
         decorators = text[above : match.start()]
         at = max(decorators.rfind("\n@triton_heuristics."), decorators.rfind("\n@triton.autotune"))
-        rank = 2 if at >= 0 else 1 if "@triton" in decorators else 0
+        rank = 3 if match[1] == name else 2 if at >= 0 else 1 if "@triton" in decorators else 0
         if best is None or rank >= best[0]:
             best = rank, match, decorators
         above = match.end()
-    if best is None:
-        return None, ()
-    _, match, decorators = best
-    end = closing(text, match.end() - 1)
-    head = text[match.end() - 1 : end + 1] if end >= 0 else "()"
-    return match[1], _triton_params(head, _signature(decorators))
+    return None if best is None else best[1:]
 
 
 def _functions(text: str) -> Iterator[re.Match[str]]:
@@ -281,7 +298,11 @@ def _triton_params(head: str, types: dict[str, str]) -> tuple[Param, ...]:
         if match is None:
             continue
         dtype = types.get(match[1], types.get(str(place), ""))
-        dtype = "constexpr" if "constexpr" in (match[2] or "") else dtype
+        if "constexpr" in (match[2] or ""):
+            dtype = "constexpr"
+        elif dtype == "constexpr":
+            # A number that the compile knew (`load_seed_offset1`, `xnumel` of 1): it is passed like any other.
+            dtype = ""
         params.append(Param(match[1], dtype, dtype.startswith("*")))
     return tuple(params)
 

@@ -138,6 +138,17 @@ class Launch:
     """The stream as written (`stream0`); None where the call names none."""
     unbound: str | None = None
     """Why the arguments are not bound to parameters (their numbers differ, ...); None where they are."""
+    within: Within = ()
+    """Which statements `branch` means, so that two with the same head can be told apart."""
+
+
+Within = tuple[tuple[int, int], ...]
+"""The control flow around a statement, outermost first: (number of the `if` or loop, which of its arms).
+
+The first arm is 0, `else` is 1, a further `else if` counts on; the body of a loop is `LOOP`. Numbers are unique in
+one wrapper.
+"""
+LOOP = -1
 
 
 class Call(NamedTuple):
@@ -161,7 +172,13 @@ class ModelInput:
 
 @dataclass(frozen=True)
 class Constant:
-    """A weight, buffer or folded constant. `fqn` is the module path (`emb.weight`)."""
+    """A weight, buffer or folded constant, as `constants_info_` describes it.
+
+    `fqn` is the module path (`emb.weight`), `dtype`, `device` and `layout` are torch's words (`float32`, `cpu`,
+    `strided`). `offset` is the storage offset in elements; `data_size` are the bytes of its storage, filled up to 64
+    where the model has constants on the CPU. `constant_type` is torch's: `Parameter`, `Buffer`, `TensorConstant`,
+    `FoldedConstant`, `Unknown`; before torch 2.6 nothing tells it. What the code does not say is None.
+    """
 
     index: int
     name: str
@@ -169,6 +186,15 @@ class Constant:
     dtype: str | None
     shape: tuple[int, ...] | None
     line: int
+    device: str | None = None
+    offset: int | None = None
+    data_size: int | None = None
+    from_folded: bool | None = None
+    constant_type: str | None = None
+    stride: tuple[int, ...] | None = None
+    layout: str | None = None
+    opaque_metadata_size: int | None = None
+    """Bytes of oneDNN's description of an opaque tensor; None for all others."""
 
 
 @dataclass(frozen=True)
@@ -242,9 +268,17 @@ class Buffer:
     at: int = 0
     """How many launches stand before it in program order: launch number `at` is the first that can use it."""
     offset: str | None = None
-    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool)."""
+    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool); `?` where it
+    cannot be told which part it shows."""
     branch: tuple[str, ...] = ()
     """The control flow around it, as in `Launch`."""
+    reuse: bool = False
+    """True where the code says that only the memory is taken over (`// reuse`): the values are dead, but for a
+    kernel that updates them in place."""
+    item: str | None = None
+    """For one of several results of a call (`buf6 = buf5[0]`): which one; the tensor is another than its sisters."""
+    within: Within = ()
+    """Which statements `branch` means."""
 
 
 @dataclass(frozen=True)
@@ -255,6 +289,7 @@ class Release:
     line: int
     at: int = 0
     branch: tuple[str, ...] = ()
+    within: Within = ()
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _NOTHING = frozenset(
     {
         "RECORD_FUNCTION", "AOTI_TORCH_WARN", "printf", "fflush", "wrap_with_raii_handle_if_needed", "drop",
         "convert_handle_to_arrayref_tensor", "__check_inputs_outputs", "assert_numel", "PyTuple_SetItem",
-        "PyList_SetItem", "PyErr_Occurred", "inputs.clear", "std::cout", "std::cerr",
+        "PyList_SetItem", "PyErr_Occurred", "Py_INCREF", "ensure_triton_kernel_compiles_started", "inputs.clear", "std::cout", "std::cerr",
     }
 )  # fmt: skip
 _NOTHING_METHODS = frozenset(
@@ -41,7 +41,7 @@ _NOTHING_METHODS = frozenset(
 def is_launch(callee: str, kernels: frozenset[str]) -> bool:
     """Tell whether a call runs a kernel, fused or of ATen, a library or a custom op."""
     name = callee.removeprefix("this->").removeprefix("kernels_->").removeprefix("kernels.")
-    if name in kernels or (name.startswith("call_") and name[5:] in kernels) or callee in _LAUNCHERS:
+    if name in kernels or callee.startswith(("kernels.", "call_")) or callee in _LAUNCHERS:
         return True
     if callee.startswith("aoti_torch_"):
         return callee == "aoti_torch_mps_run_command_block" or not _HOUSEKEEPING.fullmatch(callee)

@@ -1,4 +1,4 @@
-"""What the constructor and the input checks of an AOTInductor wrapper list: inputs, constants, comparisons.
+"""What the constructor and the input checks of an AOTInductor wrapper list: inputs, comparisons.
 
 Printed by `CppWrapperCpu.codegen_model_constructor` and `generate_input_output_runtime_checks`
 (`torch/_inductor/codegen/cpp_wrapper_cpu.py`); torch 2.4 to 2.6 wrote all checks into one function
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.kernel_text import occurrences
-from aoti_logs.code.model import CheckKind, Constant, InputCheck
+from aoti_logs.code.model import CheckKind, InputCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,6 @@ GATE = b"_check_aoti_runtime_check_inputs_env"
 """Name of the function that asks whether AOTI_RUNTIME_CHECK_INPUTS is set."""
 
 _INPUT = re.compile(rb'inputs_info_\[(\d{1,9})\]\.name = "([^"\n]*)";')
-_CONSTANT = re.compile(rb"constants_info_\[(\d{1,9})\]\.(name|dtype|shape|original_fqn) = ([^\n]*);")
 _TENSOR = re.compile(
     r"(?:ConstantHandle|auto|AtenTensorHandle)&? (\w+) = .*\b(input|output)_handles\[(\d{1,9})\]"
 )
@@ -85,25 +84,6 @@ def input_names(source: Source, start: int, end: int) -> Iterator[tuple[int, str
         yield int(match[1]), match[2].decode("utf-8", "replace"), source.line_at(match.start())
 
 
-def constants(source: Source, start: int, end: int) -> Iterator[Constant]:
-    """Yield the constants that a byte range describes, in order of their index."""
-    rows: dict[int, dict[str, str]] = {}
-    lines: dict[int, int] = {}
-    for match in _CONSTANT.finditer(source.data, start, end):
-        index = int(match[1])
-        rows.setdefault(index, {})[match[2].decode()] = match[3].decode("utf-8", "replace")
-        lines.setdefault(index, source.line_at(match.start()))
-    for index, row in sorted(rows.items()):
-        yield Constant(
-            index,
-            row.get("name", "").strip('"'),
-            row["original_fqn"].strip('"') if "original_fqn" in row else None,
-            _dtype(row["dtype"]) if "dtype" in row else None,
-            _shape(row["shape"]) if "shape" in row else None,
-            lines[index],
-        )
-
-
 _ATEN_DTYPES = {
     "float": "float32",
     "double": "float64",
@@ -115,15 +95,8 @@ _ATEN_DTYPES = {
     "byte": "uint8",
     "complexfloat": "complex64",
     "complexdouble": "complex128",
+    "complexhalf": "complex32",
 }
-
-
-def _dtype(text: str) -> str:
-    """Return the torch name of `cached_torch_dtype_float32`, `static_cast<int32_t>(at::kFloat)`, ..."""
-    match = re.search(r"dtype_(\w+)", text)
-    if match:
-        return match[1].rstrip("()")
-    return aten_dtype(text)
 
 
 def aten_dtype(text: str) -> str:
@@ -131,12 +104,6 @@ def aten_dtype(text: str) -> str:
     match = re.search(r"at::k(\w+)", text)
     name = (match[1] if match else text).lower()
     return _ATEN_DTYPES.get(name, name)
-
-
-def _shape(text: str) -> tuple[int, ...] | None:
-    if re.fullmatch(r"\{[-\d, L]*\}", text.strip()) is None or re.search(r"\d{20}", text):
-        return None
-    return tuple(map(int, re.findall(r"-?\d+", text)))
 
 
 def checks(source: Source) -> Iterator[InputCheck]:

@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.parse.message import Message
 
-WORDS = (
-    b"Exception in aoti_torch: ",
-    b"undefined symbol: ",
-    b"Error in dlopen",
-    b" zip archive",
-    b"Unknown exception occurred.",
-    b"-bytes aligned, but",
-)
 _SAID = "Exception in aoti_torch: "
 _HOST = re.compile(
     r"(?:[^\"'`(]{0,200}: )?(?P<text>(?:Error in dlopen|Failed to initialize zip archive|Failed to find a generated cpp file|No "

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.shape import Fields
     from aoti_logs.sources.source import Span
 
-WORDS = (b"AUTOTUNE ", b"Autotune Choices Stats:")
 _STATS = "Autotune Choices Stats:"
 _MOST = 5000  # choices of one block
 _OPTION = re.compile(r"(\w+)=('[^']*'|\([^)]*\)|\[[^\]]*\]|[^,\s]+)")

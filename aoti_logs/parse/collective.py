@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.parse.shape import Fields
 
-WORDS = (b"ProcessGroup", b" NCCL ")
 
 _PREFIX = re.compile(
     r"\[(?P<level>[EF])(?:\d{3,4} \d\d:\d\d:\d\d\.\d+)? (?P<file>ProcessGroup\w*\.cpp):\d+\] ?(?P<text>.*)"

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from aoti_logs.parse.shape import Fields
 
-WORDS = (b"error:", b"error C", b"error LNK", b"undefined reference to", b"ld: cannot find")
 
 _SAID = re.compile(r"(?:error|warning|note|unimplemented)(?: [A-Z]{1,4}\d+)?: ")
 _LINKED = re.compile(r"(?:\S*/)?[\w.-]*\b(?:ld|lld|mold)(?:\.\w+)?: \S")

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.parse.shape import Fields
 
-WORDS = (
-    *faulthandler.WORDS, *debugger.WORDS,
-    b"Aborted", b"Abort trap", b"egmentation fault", b"us error", b"loating point exception", b"llegal instruction",
-    b"IOT instruction", b"Killed", b"zsh: ", b"by signal", b"*** SIG", b"*** Signal", b"*** Aborted at", b"Caught signal",
-    b"*** Process received", b"on signal ", b"(signal ", b"received by PID", b"exitcode", b": segfault at ", b"traps: ",
-    b"oom_kill", b"oom-kill", b"OOMKilled", b"free(): ", b"alloc(): ", b"double free", b"\ncorrupted ", b"smashing detected",
-    b"overflow detected", b"malloc_consolidate", b"munmap_chunk", b"virtual method called", b"' failed.",
-    b"libc++abi: terminating", b"==== backtrace", b"Stack dump", b"\nProcess ",
-)  # fmt: skip
 
 _SHELL = re.compile(
     r"(?:\S+: line \d+:\s+)?(?:\[\d+\][+-]?\s+)?(?:\d+\s+)?(?:zsh: |make(?:\[\d+\])?: \*\*\* \[[^\[\]]*\] )?"

@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import Stack
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (
-    b"received signal",
-    b"terminated with signal",
-    b"stop reason = ",
-    b"\nThread ",
-    b"\n  thread #",
-)
 
 _GDB_STOP = re.compile(
     r"(?:Thread [\d.]+ (?:\"[^\"]*\" )?received signal|Program (?:received|terminated with) signal) \w+, "

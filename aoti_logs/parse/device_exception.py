@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.parse.shape import Fields
 
-WORDS = (b"] coredump: ", b"CUDA Exception: ", b"CUDA_EXCEPTION_", b"][CUDA][")
 
 _DUMP = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\] coredump: ")
 _LOG = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\]\[\d+\]\[CUDA\]\[\w\] ")

@@ -15,7 +15,6 @@ from aoti_logs.parse.shape import fields
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (b"issue(s) found during export",)
 
 _KINDS = {
     "Data dependent error.": "data_dependent",

@@ -21,30 +21,6 @@ from aoti_logs.parse.terminate import terminations
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (
-    b"Error: ",
-    b"terminate called",
-    b"what():",
-    b"API call failed at",
-    b"CUDA error",
-    b"CUDA driver error",
-    b" out of memory",
-    b"HSA_STATUS_ERROR",
-    b"Native API failed",
-    b"would exceed allowed memory",
-    b"HIP error",
-    b"Triton Error",
-    b"in AOTInductor model",
-    b"L0 runtime error",
-    b"Memory access fault by GPU",
-    b"input_handles[",
-    b"expected inputs vector size",
-    b"index out of bounds: ",
-    b"Exception raised from ",
-    b"[WARNING]",
-    b"\n[W",
-    b"\n[E",
-)
 
 _DEVICE = re.compile(
     r"(?:(?:CUDA|HIP) (?:driver )?error(?=\W*$|:(?! no error)|,| ?\(| (?:code )?\d| (?:at|in|on|occurred|encountered)\b)|"

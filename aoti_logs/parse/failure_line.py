@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.failure import Diagnostic
     from aoti_logs.parse.lines import Line, Log
 
-# Each literal passes over every log once: as few as will do.
-WORDS = (b"Could not guard on data-dependent", b"be a constant (", b" error: ")
-
 _NAMED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w+) (?P<said>\S.*)$")
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)
 _TOOLS = re.compile(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import PythonFrame, Stack
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (b"Fatal Python error", b"fatal exception: ", b"(most recent call first):", b"Timeout (")
 
 _FATAL = re.compile(r"Fatal Python error: (?P<what>.*)$|Windows fatal exception: (?P<windows>.*)$")
 _TIMEOUT = re.compile(r"Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!$")

@@ -16,7 +16,6 @@ from aoti_logs.parse.shape import fields, first
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (b"NVRM: ", b"amdgpu")
 
 _NVIDIA = re.compile(r"\bNVRM: S?Xid \([^\n]*")
 _OTHER = re.compile(r"\bNVRM: ")

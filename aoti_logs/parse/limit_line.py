@@ -14,7 +14,6 @@ from aoti_logs.parse.events import LogLine
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (b" hit recompilation cache limit (",)
 
 _GLUED = re.compile(
     r"(?<!\S)(?P<level>WARNING|ERROR):(?P<logger>[A-Za-z_][\w.]{0,300}):(?=torch\S* hit recompilation)"

@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.parse.shape import Fields
 
-WORDS = (
-    b"Sanitizer: ",
-    b" is located ",
-    b"allocated by ",
-    b"freed by ",
-    b": runtime error: ",
-    b"allocated from:",
-)
 
 _START = re.compile(
     r"(?:==\d+==)?(?:ERROR|WARNING): \w+Sanitizer: |0x[0-9a-f]+ is located \d+ bytes? |Address 0x[0-9a-f]+ is located in stack|"

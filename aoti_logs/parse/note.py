@@ -14,16 +14,6 @@ from aoti_logs.parse.shape import fields, first
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (
-    b"\n$ ",
-    b"exit code",
-    b"exit status",
-    b"exited with code",
-    b"Script done on",
-    b"Script started on",
-    b"torch.Size(",
-    b"=(",
-)
 
 _SHAPE = re.compile(
     r"(?<![\w.\])\"'])[A-Za-z_]\w*(?:\.shape|\.size\(\))?(?:=|: ?)(?:\((?:\d+(?:, ?\d+)*,?)?\)|torch\.Size\(\[(?:\d+(?:, ?\d+)*)?\]\))(?![\w(])"

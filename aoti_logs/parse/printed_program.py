@@ -14,7 +14,6 @@ from aoti_logs.parse.message import begins_other
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (b"\nExportedProgram:", b"def forward(", b"class GraphModule(")
 
 _PROGRAM = "ExportedProgram:"
 _HEAD = re.compile(r"[ \t]*(?:class \w+\(torch\.nn\.Module\):|def forward\(self\b)")

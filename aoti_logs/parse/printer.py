@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.parse.shape import Fields
 
-WORDS = (b"_launch", b"aoti_model_inputs", b"aoti_torch_save_tensor_handle", b"[  ")
 
 _RECORD = re.compile(
     r"\[  aoti_model_inputs - [^\n]{1,2000}?  \]:|\[  (?:before|after)_launch - [^\n]{1,4000}?  \]:?"

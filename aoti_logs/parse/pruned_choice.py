@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.sources.source import Place
 
-WORDS = (b" for benchmark choice ",)
 
 _EXCEPTION = re.compile(
     r"(?:.{0,200}?\b)?Exception (?P<said>\S.*?) for benchmark choice (?P<choice>\S.*)$", re.DOTALL

@@ -14,7 +14,6 @@ from aoti_logs.parse.message import begins_other
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (b"Warning: ",)
 
 _HEAD = re.compile(
     r"(?P<file>[^\s:][^\n:]{0,1000}(?::[\\/][^\n:]{0,1000})?):(?P<line>\d{1,9}): (?P<kind>[A-Za-z_][\w.]{0,100}Warning): "

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
     from aoti_logs.parse.shape import Fields
 
-WORDS = (b"========= ",)
 
 _LINE = re.compile(r"={9}(?P<rest>$| .*)", re.DOTALL)
 _SUMMARY = re.compile(r"(?P<tool>[A-Z]+) SUMMARY: ")

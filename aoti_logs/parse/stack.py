@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.frame_runs import C10Frames
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (
-    b"frame #",
-    b"CapturedTraceback",
-    b"Exception raised from ",
-    b"\n#",
-    b" 0x",
-    b"[0x",
-    b"+0x",
-    b"@ 0000",
-)
 
 _OMITTED = "<omitting python frames>"
 _HEADER = "C++ CapturedTraceback:"
@@ -185,6 +175,19 @@ def _inlined(frames: list[Frame]) -> list[Frame]:
         ):
             out[at] = replace(frame, inlined=True)
     return out
+
+
+def read_stack_alone(log: Log, line: Line) -> bool:
+    """Claim a stack without an error above it."""
+    found = read_stack(log, line)
+    if found is None:
+        return False
+    read, lines, unread = found
+    for bad in unread:
+        log.unreadable(bad.start, bad.end, "stack frame")
+    log.claim("stack", lines)
+    log.stacks.append(read)
+    return True
 
 
 def is_announced(text: str) -> bool:

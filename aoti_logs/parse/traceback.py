@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import PythonFrame, Stack
     from aoti_logs.parse.lines import Line, Log
 
-WORDS = (
-    b"Traceback (most recent call last)", b'  File "', b"Error", b"Exception", b"Interrupt", b"OutOfResources", b"Failed: ",
-)  # fmt: skip
 
 HEADER = "Traceback (most recent call last):"
 _CHAIN = re.compile(

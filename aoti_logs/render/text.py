@@ -75,6 +75,9 @@ def _hidden(notes: Sequence[Finding]) -> Iterator[str]:
 
 def _nothing(explanation: Explanation) -> Iterator[str]:
     count = len(explanation.inputs)
+    if not count and any(f.rule == "AL701" for f in explanation.findings):
+        yield "no log of a run is here, only generated code"
+        return
     yield f"no failure found in {count} {'source' if count == 1 else 'sources'}"
     if not count:
         yield "  nothing there is a log of a run; the files that were read are listed by `aoti-logs tables`"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aoti_logs.rules.rule import Rule
 
-_NAMES = (
-    "al001_unexplained",
+_OF_INDEXES = (
     "al100_chain_broken",
     "al101_size_outside_range",
     "al102_index_beyond_size",
@@ -21,6 +20,11 @@ _NAMES = (
     "al108_codegen_suspect",
     "al109_assert_text_lost",
     "al110_index_layout",
+)
+"""Those that judge an index that is out of bounds."""
+_NAMES = (
+    "al001_unexplained",
+    *_OF_INDEXES,
     "al201_input_mismatch",
     "al202_input_count",
     "al203_device_mismatch",
@@ -92,12 +96,18 @@ _NAMES = (
     "al617_runtime_assert",
     "al618_operator",
     "al620_tool_usage",
+    "al701_model",
 )
 
 
 def all_rules() -> tuple[Rule, ...]:
     """Return every rule, by code."""
     return tuple(import_module(f"aoti_logs.rules.{name}").RULE for name in _NAMES)
+
+
+def index_rules() -> tuple[Rule, ...]:
+    """Return the rules that judge an index that is out of bounds, by code."""
+    return tuple(import_module(f"aoti_logs.rules.{name}").RULE for name in _OF_INDEXES)
 
 
 def __getattr__(name: str) -> tuple[Rule, ...]:

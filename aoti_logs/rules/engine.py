@@ -1,4 +1,7 @@
-"""From the events of one log to its findings: causes first, each with what follows from it."""
+"""From the events of one log to its findings: causes first, each with what follows from it.
+
+What explains assertions, errors or messages is imported where there are any.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,16 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.case import build_case
 from aoti_logs.code.episode import Episodes
 from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.al309_device_assert import assert_finding
-from aoti_logs.rules.consequences import Causes, returned
-from aoti_logs.rules.index_finding import index_finding
 from aoti_logs.rules.log_notes import LogCase, note_findings
-from aoti_logs.rules.message_failures import message_findings, with_limits
-from aoti_logs.rules.other_failures import other_findings
-from aoti_logs.rules.shape_evidence import with_shape_evidence
 from aoti_logs.rules.silent_exit import exit_finding
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.parse.events import ErrorText, LogEvents
+    from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
+    from aoti_logs.rules.consequences import Causes
     from aoti_logs.sources.source import Source
 
 MOST = 50
@@ -38,15 +35,13 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     episodes = Episodes(events)
     for assertion in events.assertions[:MOST]:
         episode = episodes.of(assertion.first.start)
-        run = episode.events
-        if assertion.text is not None:
-            finding = index_finding(build_case(assertion, run, evidence), run, source)
-        else:
-            finding = assert_finding(assertion, run, source)
+        finding = _asserted(assertion, episode.events, source, evidence)
         if assertion.sender is not None and assertion.sender.time is not None:
             finding = replace(finding, facts={**finding.facts, "time": assertion.sender.time})
         by_run.setdefault(episode.start, []).append(finding)
     for start, errors in _unexplained(events, episodes).items():
+        from aoti_logs.rules.other_failures import other_findings
+
         run = episodes.of(start).events
         by_run.setdefault(start, []).extend(
             other_findings(errors, run, source, evidence, asserted={a.rank for a in run.assertions})
@@ -55,8 +50,14 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     if len(begun) > 1:  # exit codes alone may be those of several ranks
         by_run = {start: _numbered(found, bisect_right(begun, start)) for start, found in by_run.items()}
     findings = [f for start in sorted(by_run) for f in _demoted(by_run[start])]
-    findings = with_limits(findings, message_findings(events, source, findings))
-    findings = with_shape_evidence(findings, events)
+    if events.messages or events.notes:
+        from aoti_logs.rules.message_failures import message_findings, with_limits
+
+        findings = with_limits(findings, message_findings(events, source, findings))
+    if any(f.rule in {"AL505", "AL506"} for f in findings):
+        from aoti_logs.rules.shape_evidence import with_shape_evidence
+
+        findings = with_shape_evidence(findings, events)
     findings += note_findings(LogCase(events, source, evidence, tuple(findings)))
     left = len(events.assertions) - MOST
     if left > 0:
@@ -66,6 +67,17 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     elif not any(f.role == "cause" for f in findings):
         findings += exit_finding(events, source)
     return sorted(findings, key=lambda f: ["cause", "consequence", "note"].index(f.role))
+
+
+def _asserted(assertion: Assertion, run: LogEvents, source: Source, evidence: Evidence) -> Finding:
+    if assertion.text is not None:
+        from aoti_logs.code.case import build_case
+        from aoti_logs.rules.index_finding import index_finding
+
+        return index_finding(build_case(assertion, run, evidence), run, source)
+    from aoti_logs.rules.al309_device_assert import assert_finding
+
+    return assert_finding(assertion, run, source)
 
 
 def _silent(events: LogEvents, source: Source, begun: list[int], findings: list[Finding]) -> list[Finding]:
@@ -105,6 +117,8 @@ def _unexplained(events: LogEvents, episodes: Episodes) -> dict[int, list[ErrorT
     causes: dict[int, Causes] = {}
     rest: dict[int, list[ErrorText]] = {}
     for error in events.errors:
+        from aoti_logs.rules.consequences import Causes, returned
+
         run = episodes.of(error.span.start)
         if run.start not in causes:
             causes[run.start] = Causes(run.events.assertions, returned(run.events))

@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
-NAMES: tuple[str, ...] = (
-    "al303_sanitizer",
-    "al322_watchdog_reports",
-    "al401_nan_in_dump",
-    "al403_value_printer",
-    "al218_deprecation",
-    "al219_device_information",
-    "al220_runtime_warnings",
-    "al503_graph_break",
-    "al513_data_origin",
-    "al504_specialization",
-    "al507_assumed_value",
-    "al501_recompile",
-    "al512_sizes",
-    "al511_guards",
-    "al311_faulthandler",
-    "al313_memory_report",
-    "al316_stack_alone",
-    "al307_kernel_log",
-    "al613_triton_dump",
-    "al614_triton_resources",
-)
-"""Modules of `rules/` that have `log_notes`."""
+NAMES: dict[str, tuple[str, ...]] = {
+    "al303_sanitizer": ("notes",),
+    "al322_watchdog_reports": ("errors",),
+    "al401_nan_in_dump": ("dumps",),
+    "al403_value_printer": ("dumps",),
+    "al218_deprecation": ("messages",),
+    "al219_device_information": ("messages",),
+    "al220_runtime_warnings": ("errors",),
+    "al503_graph_break": ("messages",),
+    "al513_data_origin": ("messages",),
+    "al504_specialization": ("messages",),
+    "al507_assumed_value": ("messages",),
+    "al501_recompile": ("messages",),
+    "al512_sizes": ("messages",),
+    "al511_guards": ("messages",),
+    "al311_faulthandler": ("errors",),
+    "al313_memory_report": ("errors",),
+    "al316_stack_alone": ("stacks",),
+    "al307_kernel_log": ("notes",),
+    "al613_triton_dump": ("messages",),
+    "al614_triton_resources": ("notes", "messages"),
+}
+"""Modules of `rules/` that have `log_notes`, and the kinds of events that each reads: without any it is not imported."""
 
 
 @dataclass(frozen=True)
@@ -51,5 +51,6 @@ class LogCase:
 
 def note_findings(case: LogCase) -> Iterator[Finding]:
     """Yield what the rules say of it."""
-    for name in NAMES:
-        yield from import_module(f"aoti_logs.rules.{name}").log_notes(case)
+    for name, kinds in NAMES.items():
+        if any(getattr(case.events, kind) for kind in kinds):
+            yield from import_module(f"aoti_logs.rules.{name}").log_notes(case)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 def with_shape_evidence(findings: Sequence[Finding], events: LogEvents) -> list[Finding]:
     """Let violated constraints quote the guard that made the size a constant, and conditions on data their values."""
-    if not any(f.rule in {"AL505", "AL506"} for f in findings):
-        return list(findings)
     found = with_origins(findings, events)
     if any(f.rule == "AL505" for f in found):
         told = specialized_in(events)

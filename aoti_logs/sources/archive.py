@@ -45,6 +45,13 @@ class Members:
     files: list[Member] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     """(member name or empty, sentence)."""
+    refused: list[tuple[str, int, str]] = field(default_factory=list)
+    """(member name, unpacked size, sentence) of those that are there and are left out."""
+
+    def refuse(self, name: str, size: int, sentence: str) -> None:
+        """Leave a member out, with a word about it."""
+        self.problems.append((name, sentence))
+        self.refused.append((name, size, sentence))
 
 
 class _View(io.RawIOBase):
@@ -107,12 +114,12 @@ def _admit(found: Members, sizes: list[tuple[Member, int]]) -> Members:
             found.problems.append(("", f"it has more than {MOST_MEMBERS:,} members; the rest is not read"))
             break
         if member.size > MEMBER_LIMIT:
-            found.problems.append(
-                (member.name, f"it unpacks to {member.size:,} bytes, more than {MEMBER_LIMIT:,}")
+            found.refuse(
+                member.name, member.size, f"it unpacks to {member.size:,} bytes, more than {MEMBER_LIMIT:,}"
             )
             continue
         if member.size > 100 << 20 and member.size > packed * WORST_RATIO:
-            found.problems.append((member.name, f"{packed:,} bytes claim to unpack to {member.size:,}"))
+            found.refuse(member.name, member.size, f"{packed:,} bytes claim to unpack to {member.size:,}")
             continue
         total += member.size
         if total > TOTAL_LIMIT:
@@ -131,6 +138,9 @@ def _zip_members(data: bytes | mmap.mmap) -> Members:
     try:
         archive = zipfile.ZipFile(io.BufferedReader(_View(data)))
         infos = archive.infolist()
+        if infos and data[:4] == b"PK\x03\x04" and min(info.header_offset for info in infos) > 0:
+            # Cut off behind a member that is an archive itself, such as saved weights.
+            raise zipfile.BadZipFile("what is there is that of an archive in it")
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
         from aoti_logs.sources.zip_scan import scan_local_headers
 
@@ -145,7 +155,7 @@ def _zip_members(data: bytes | mmap.mmap) -> Members:
         if info.is_dir() or info.filename.startswith("__MACOSX/"):
             continue
         if info.flag_bits & 1:
-            found.problems.append((info.filename, "it is encrypted"))
+            found.refuse(info.filename, info.file_size, "it is encrypted")
             continue
         if info.filename in seen:
             found.problems.append((info.filename, "the archive has two members of this name; both are read"))

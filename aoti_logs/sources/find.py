@@ -12,7 +12,7 @@ from aoti_logs.sources import kinds
 from aoti_logs.sources.disk import read_all, read_head
 from aoti_logs.sources.opened import Item, Problem, open_item
 from aoti_logs.sources.report import group
-from aoti_logs.sources.source import Kind, Role, Source
+from aoti_logs.sources.source import Kind, Role, Source, Unread
 from aoti_logs.sources.walk import walk
 
 if TYPE_CHECKING:
@@ -36,14 +36,19 @@ class Found:
     """What the paths led to.
 
     `subjects` are asked about, `context` is consulted for evidence. `problems` are files and
-    archive members that could not be read; `skipped` names the binary files that nobody reads
-    (libraries, cubins, saved tensors).
+    archive members that could not be read; `unread` are files and members that are there all the
+    same: those, and the binary ones that nobody reads (libraries, cubins, saved tensors).
     """
 
     subjects: tuple[Source, ...] = ()
     context: tuple[Source, ...] = ()
     problems: tuple[Problem, ...] = ()
-    skipped: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Names of the binary files."""
+        return tuple(file.name for file in self.unread if file.problem is None)
 
     def __iter__(self) -> Iterator[Source]:
         """Iterate over all sources, subjects first."""
@@ -77,7 +82,7 @@ class _Finder:
         self.alone = alone
         self.sources: list[Source] = []
         self.problems: list[Problem] = []
-        self.skipped: list[str] = []
+        self.unread: list[Unread] = []
         self.files: set[str] = set()
         self.names: set[str] = set()
         self.asked: set[int] = set()
@@ -89,7 +94,7 @@ class _Finder:
             tuple(source for source in sources if source.role is Role.SUBJECT),
             tuple(source for source in sources if source.role is Role.CONTEXT),
             tuple(self.problems),
-            tuple(self.skipped),
+            tuple(self.unread),
         )
 
     def take(self, text: str, *, asked: bool) -> None:
@@ -148,7 +153,7 @@ class _Finder:
                 self.problems.append(Problem(text, f"it cannot be read: {error.strerror}"))
                 continue
             if path.name.startswith(".") and kinds.tell(item.head, inside) not in _HIDDEN_KINDS:
-                self.skipped.append(inside)
+                self.unread.append(Unread(item.name, item.size, path))
                 continue
             self._add(item, asked=asked, named=False)
         if len(self.sources) > before:
@@ -177,7 +182,7 @@ class _Finder:
     def _add(self, item: Item, *, asked: bool, named: bool) -> None:
         opened = open_item(item)
         self.problems.extend(opened.problems)
-        self.skipped.extend(opened.skipped)
+        self.unread.extend(opened.unread)
         for source in opened.sources:
             own = named and source.parent is None
             if own and source.kind is Kind.TEXT and kinds.is_document(source.name):

@@ -10,8 +10,9 @@ from aoti_logs.sources import kinds
 from aoti_logs.sources.archive import MEMBER_LIMIT, Member, archive_kind, members
 from aoti_logs.sources.compressed import ENDINGS, MissingZstdError, unpack
 from aoti_logs.sources.disk import as_utf8
+from aoti_logs.sources.name import readable
 from aoti_logs.sources.report_files import part_of
-from aoti_logs.sources.source import Kind, Source
+from aoti_logs.sources.source import Kind, Source, Unread
 
 if TYPE_CHECKING:
     import mmap
@@ -24,6 +25,7 @@ DEEPEST = 4
 _WEIGHTS = re.compile(
     r"(?:^|/)data/(?:weights|constants|sample_inputs)/(?!.*\.json$)|\.(?:so|o|cubin|hsaco|spv|bin|blob)$"
 )
+_CUT = "the archive ends in the middle of it"
 _RANK = re.compile(r"(?:^|[^a-z])rank[_\-.=]?(\d{1,6})(?!\d)", re.IGNORECASE)
 
 
@@ -53,7 +55,12 @@ class Opened:
 
     sources: list[Source] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+    def skip(self, item: Item, problem: str | None = None) -> None:
+        """Leave an item unread."""
+        name = readable(item.name)
+        self.unread.append(Unread(name, item.size, item.path, item.parent, problem))
 
 
 def open_item(item: Item, depth: int = 0) -> Opened:
@@ -66,11 +73,13 @@ def open_item(item: Item, depth: int = 0) -> Opened:
     if layer is None:
         kind = kinds.tell(_text_head(item.head), item.name)
         if kind is Kind.BINARY:
-            out.skipped.append(item.name)
+            out.skip(item)
         else:
             out.sources.append(_source(item, kind))
     elif depth >= DEEPEST:
-        out.problems.append(Problem(item.name, f"it is packed more than {DEEPEST} times over"))
+        sentence = f"it is packed more than {DEEPEST} times over"
+        out.problems.append(Problem(item.name, sentence))
+        out.skip(item, sentence)
     elif layer in {"zip", "tar"}:
         _open_archive(item, layer, depth, out)
     else:
@@ -115,23 +124,25 @@ def _open_compressed(item: Item, layer: str, depth: int, out: Opened) -> None:
         data, problem = unpack(packed, layer)
     except MissingZstdError as error:
         out.problems.append(Problem(item.name, str(error)))
+        out.skip(item, str(error))
         return
     if problem is not None:
         out.problems.append(Problem(item.name, problem))
     if not data and problem is not None:
+        out.skip(item, problem)
         return
     inner = Item(item.name, data[: kinds.HEAD], len(data), lambda _: data, item.path, item.parent)
     if kinds.layer(inner.head) is None:
         kind = kinds.tell(_text_head(inner.head), _unpacked_name(item.name))
         if kind is Kind.BINARY:
-            out.skipped.append(item.name)
+            out.skip(inner)
         else:
             out.sources.append(_source(inner, kind))
         return
     deeper = open_item(inner, depth + 1)
     out.sources += deeper.sources
     out.problems += deeper.problems
-    out.skipped += deeper.skipped
+    out.unread += deeper.unread
 
 
 def _unpacked_name(name: str) -> str:
@@ -145,13 +156,15 @@ def _open_archive(item: Item, layer: str, depth: int, out: Opened) -> None:
     listed = members(data, layer)
     kind = archive_kind(listed, item.name)
     if kind is Kind.BINARY:
-        out.skipped.append(item.name)
+        out.skip(item)
         return
     out.problems.extend(
         Problem(f"{item.name}!{own}" if own else item.name, sentence) for own, sentence in listed.problems
     )
     if not listed.files:
-        out.problems.append(Problem(item.name, "there is nothing to read in it"))
+        sentence = "there is nothing to read in it"
+        out.problems.append(Problem(item.name, sentence))
+        out.skip(item, sentence)
         return
     holder = Source(
         item.name, kind, lambda: data, parent=item.parent, path=item.path, rank=rank_of(item.name)
@@ -160,12 +173,18 @@ def _open_archive(item: Item, layer: str, depth: int, out: Opened) -> None:
         out.sources.append(holder)
     seen: dict[str, int] = {}
     for member in listed.files:
-        if kind is Kind.PACKAGE and _WEIGHTS.search(member.name):
-            out.skipped.append(f"{item.name}!{member.name}")
-            continue
         seen[member.name] = seen.get(member.name, 0) + 1
         own = member.name if seen[member.name] == 1 else f"{member.name} ({seen[member.name]})"
+        if kind is Kind.PACKAGE and _WEIGHTS.search(member.name):
+            out.skip(_unopened(f"{item.name}!{own}", member.size, holder), _CUT if member.cut else None)
+            continue
         _open_member(member, f"{item.name}!{own}", holder, depth, out)
+    for name, size, sentence in listed.refused:
+        out.skip(_unopened(f"{item.name}!{name}", size, holder), sentence)
+
+
+def _unopened(name: str, size: int, holder: Source) -> Item:
+    return Item(name, b"", size, lambda _: b"", holder.path, holder)
 
 
 def _open_member(member: Member, name: str, holder: Source, depth: int, out: Opened) -> None:
@@ -173,6 +192,7 @@ def _open_member(member: Member, name: str, holder: Source, depth: int, out: Ope
     if problem is not None:
         out.problems.append(Problem(name, problem))
         if not head:
+            out.skip(_unopened(name, member.size, holder), problem)
             return
 
     def read(problems: list[str]) -> bytes:
@@ -188,4 +208,4 @@ def _open_member(member: Member, name: str, holder: Source, depth: int, out: Ope
         source.label = source.label or member.name
     out.sources += deeper.sources
     out.problems += deeper.problems
-    out.skipped += deeper.skipped
+    out.unread += deeper.unread

@@ -255,6 +255,25 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """A file or archive member that is there and was not read: a binary one, or one that could not be.
+
+    Args:
+        name: how a person finds it, as `Source.name`.
+        size: its bytes when unpacked, as file system or archive say; None where nobody says.
+        path: the file on disk that holds it: itself, or the outermost archive.
+        parent: the archive that holds it, if any.
+        problem: why it could not be read; None for a binary file, which nobody reads.
+    """
+
+    name: str
+    size: int | None
+    path: Path | None = None
+    parent: Source | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
 class Span:
     """A range of bytes of a source; everything that is claimed quotes one."""
 

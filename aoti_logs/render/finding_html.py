@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from aoti_logs.explain import Finding, Link, Verdict
-    from aoti_logs.report.links import Target
+    from aoti_logs.render.target import Target
     from aoti_logs.sources.source import Place
 
     class Lookup(Protocol):

@@ -1,0 +1,190 @@
+"""Who reads what in a log, in the order in which they are asked: which literals announce it, and what its lines need.
+
+A module is imported when a line has what it needs: most logs hold text of a few kinds only, and importing all
+modules takes longer than reading a small log. A new kind is a module with `read_...(log, line) -> bool`, and a row here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from aoti_logs.parse.lines import Line, Log
+
+    Read = Callable[[Log, Line], bool]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A function of a module of `parse/` that claims what begins on a line.
+
+    `words` announce: one that begins with a newline stands at the start of a line. Each passes over every log, so there
+    are as few as will do. `needs` are texts in lower case: without any of them on the line the function does nothing.
+    """
+
+    module: str
+    function: str
+    words: tuple[bytes, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @cached_property
+    def read(self) -> Read:
+        """The function."""
+        found: Read = getattr(import_module(f"aoti_logs.parse.{self.module}"), self.function)
+        return found
+
+
+_HEADER = "traceback (most recent call last)"
+_FIRST = (
+    Reader("collective", "read_collective", (b"ProcessGroup", b" NCCL "), ("processgroup", " nccl ")),
+    Reader("aoti_line", "read_shim", (b"Exception in aoti_torch: ",), ("exception in aoti_torch: ",)),
+)
+"""Asked before the messages of torch's loggers, `parse/torch_logs.py`, which look like theirs."""
+_SECOND = (
+    Reader("limit_line", "read_limit_line", (b" hit recompilation cache limit (",), (" hit recompilation",)),
+    Reader(
+        "note",
+        "read_note",
+        (b"\n$ ", b"exit code", b"exit status", b"exited with code", b"Script done on", b"Script started on", b"torch.Size(", b"=("),
+        ("$ ", "exit", "script done on", "script started on", "torch.size(", "=(", ":(", ": ("),
+    ),
+    Reader("sanitizer", "read_sanitizer", (b"========= ",), ("=========",)),
+    Reader("kernel_log", "read_kernel_log", (b"NVRM: ", b"amdgpu"), ("nvrm: ", "amdgpu ")),
+    Reader(
+        "device_exception",
+        "read_device_exception",
+        (b"] coredump: ", b"CUDA Exception: ", b"CUDA_EXCEPTION_", b"][CUDA]["),
+        ("] coredump: ", "cuda exception: ", "cuda_exception_", "][cuda]["),
+    ),
+    Reader(
+        "printer",
+        "read_dump",
+        (b"_launch", b"aoti_model_inputs", b"aoti_torch_save_tensor_handle", b"[  "),
+        ("_launch", "aoti_torch_save_tensor_handle", "[  "),
+    ),
+    Reader(
+        "memory_report",
+        "read_memory_report",
+        (b"Sanitizer: ", b" is located ", b"allocated by ", b"freed by ", b": runtime error: ", b"allocated from:"),
+        ("sanitizer: ", " is located ", "by thread t", "leak of ", " of size ", ": runtime error: ", "#"),
+    ),
+    Reader("pruned_choice", "read_pruned", (b" for benchmark choice ",), (" for benchmark choice ",)),
+    Reader("escaped_traceback", "read_escaped", (), (_HEADER,)),
+    Reader("exception_group", "read_group", (), ("exception group traceback",)),
+    # pytest's `E   TEXT` and `FILE:LINE: TYPE`
+    Reader("styled_traceback", "read_styled", (), (_HEADER, "e  ", *(f"{digit}: " for digit in range(10)))),
+    Reader(
+        "traceback",
+        "read_traceback",
+        (b"Traceback (most recent call last)", b'  File "', b"Error", b"Exception", b"Interrupt", b"OutOfResources", b"Failed: "),
+        (_HEADER, 'file "', "above exception"),
+    ),
+    Reader(
+        "crash",
+        "read_crash",
+        (
+            b"Fatal Python error", b"fatal exception: ", b"(most recent call first):", b"Timeout (", b"received signal",
+            b"terminated with signal", b"stop reason = ", b"\nThread ", b"\n  thread #", b"Aborted", b"Abort trap",
+            b"egmentation fault", b"us error", b"loating point exception", b"llegal instruction", b"IOT instruction",
+            b"Killed", b"zsh: ", b"by signal", b"*** SIG", b"*** Signal", b"*** Aborted at", b"Caught signal",
+            b"*** Process received", b"on signal ", b"(signal ", b"received by PID", b"exitcode", b": segfault at ",
+            b"traps: ", b"oom_kill", b"oom-kill", b"OOMKilled", b"free(): ", b"alloc(): ", b"double free", b"\ncorrupted ",
+            b"smashing detected", b"overflow detected", b"malloc_consolidate", b"munmap_chunk", b"virtual method called",
+            b"' failed.", b"libc++abi: terminating", b"==== backtrace", b"Stack dump", b"\nProcess ",
+        ),
+        (
+            "fatal python error: ", "fatal exception: ", "(most recent call first):", "timeout (", 'file "', "file ???",
+            "received signal", "terminated with signal", "thread ", "abort", "segmentation fault", "bus error",
+            "floating point exception", "illegal ", "iot instruction", "breakpoint trap", "trace trap", "killed",
+            "fish: job ", "*** s", "*** aborted at", "caught signal ", "noticed that process rank",
+            "your application terminated", "received by pid", "exitcode", "srun: error: ", "slurmstepd: error: ",
+            ": segfault at ", "traps: ", "out of memory: kill", "process finished with exit code", "(): ", "double free",
+            "corrupted ", "smashing detected", "overflow detected", "virtual method called", "assertion `",
+        ),
+    ),
+    Reader(
+        "error",
+        "read_error",
+        (
+            b"Error: ", b"terminate called", b"what():", b"API call failed at", b"CUDA error", b"CUDA driver error",
+            b" out of memory", b"HSA_STATUS_ERROR", b"Native API failed", b"would exceed allowed memory", b"HIP error",
+            b"Triton Error", b"in AOTInductor model", b"L0 runtime error", b"Memory access fault by GPU", b"input_handles[",
+            b"expected inputs vector size", b"index out of bounds: ", b"Exception raised from ", b"[WARNING]", b"\n[W", b"\n[E",
+        ),
+        (
+            "error: ", "terminate called", "libc++abi", "what():", "[v", "[i", "[w", "[e", "[f", "[c", "cuda error",
+            "cuda driver error", "hip error", "hip driver error", "out of memory", "triton error [", "l0 runtime error",
+            "in aotinductor model", "memory access fault by gpu", "native api failed", "hsa_status_error",
+            "allocation on device ", "input_handles[", "vector size to be ", "api call failed at", "index out of bounds: ",
+            "exception raised from ",
+        ),
+    ),
+    Reader(
+        "failure_line",
+        "read_compiler",
+        (b" error: ",),
+        ("error", "unimplemented", "cannot find", "undefined reference", "undefined symbol", "no such file"),
+    ),
+    Reader(
+        "traceback",
+        "read_exception",
+        (),
+        ("error", "exception", "interrupt", "failed", "unsupported", "outofresources", "traceback"),
+    ),
+    Reader(
+        "failure_line",
+        "read_failure_line",
+        (b"Could not guard on data-dependent", b"be a constant ("),
+        (
+            "error", "exception", "unsupported", "limit", "guardondatadependent", "missingoperator", "invalidcxxcompiler",
+            "backendcompilerfailed", "compiletimeassertionfailure", "triton", "ptxas", "passmanager", "pass manager",
+            "failed to translate module", "failed to run pass", "out of resource: ", "- ", "constraints violated (",
+            "specializations unexpectedly required (", " not in range [", "data-dependent expression", "hit config.",
+            "hit recompilation", "no fake impl", "meta tensors", "backend=", "c++ compile",
+        ),
+    ),
+    Reader("draft_export", "read_draft_report", (b"issue(s) found during export",), ("issue(s) found during export",)),
+    Reader(
+        "aoti_line",
+        "read_host",
+        (b"undefined symbol: ", b"Error in dlopen", b" zip archive", b"Unknown exception occurred.", b"-bytes aligned, but"),
+        (": undefined symbol: ", "error in dlopen", " zip archive", "generated cpp file", "unknown exception occurred", "-bytes aligned, but"),
+    ),
+    Reader("autotune", "read_autotune", (b"AUTOTUNE ", b"Autotune Choices Stats:"), ("autotune ",)),
+    Reader(
+        "stack",
+        "read_stack_alone",
+        (b"frame #", b"CapturedTraceback", b"Exception raised from ", b"\n#", b" 0x", b"[0x", b"+0x", b"@ 0000"),
+        ("#", "0x", "@", "capturedtraceback"),
+    ),
+    Reader(
+        "printed_program",
+        "read_printed_program",
+        (b"\nExportedProgram:", b"def forward(", b"class GraphModule("),
+        ("exportedprogram:", "class ", "def forward(self"),
+    ),
+    Reader("python_warning", "read_python_warning", (b"Warning: ",), ("warning: ",)),
+)  # fmt: skip
+WORDS = tuple(word for reader in (*_FIRST, *_SECOND) for word in reader.words)
+"""Literals of all readers but those of torch's loggers."""
+
+
+class Readers:
+    """All readers of one log; `messages` reads those of torch's loggers."""
+
+    def __init__(self, messages: Read) -> None:
+        self._messages = messages
+
+    def read(self, log: Log, line: Line) -> bool:
+        """Let the first reader that knows it claim what begins on a line; tell whether there was one."""
+        has = line.text.lower().__contains__
+        return _ask(_FIRST, has, log, line) or self._messages(log, line) or _ask(_SECOND, has, log, line)
+
+
+def _ask(readers: Iterable[Reader], has: Callable[[str], bool], log: Log, line: Line) -> bool:
+    return any(any(map(has, reader.needs)) and reader.read(log, line) for reader in readers)
