@@ -252,38 +252,6 @@ class EntryReader:
             return self._tensor(name, value, text, line)
         self.body.names.stands_for[name] = value
         return passes(value)
-        return True
-
-    def _is_size(self, kind: str, name: str, value: str) -> bool:
-        if re.match(r"var_\d+$|tmp_var_", name):
-            return False
-        if kind != "auto":
-            return not value.startswith(("reinterpret_cast", "torch::", "py_"))
-        return bool(
-            SYMBOL.match(name)
-            or _SIZE_OF.fullmatch(value)
-            or _SIZE_CALL.fullmatch(value)
-            or value in self.body.names.sizes
-        )
-
-    def _size_from(self, name: str, value: str, text: str, line: int) -> bool:
-        known = self.body.names
-        match = _SIZE_OF.fullmatch(value) or _SIZE_CALL.fullmatch(value)
-        unbacked = name.startswith("u") and SYMBOL.fullmatch(name) is not None
-        if match:
-            stride = match["what"] == "stride"
-            self._size(Size(name, line, text, match["tensor"], int(match["dim"]), stride, unbacked=unbacked))
-        elif re.fullmatch(r"[A-Za-z_]\w*", value) and value not in {"true", "false"}:
-            unbacked = any(s.symbol == value and s.unbacked for s in self.body.sizes[-8:])
-            self._size(Size(name, line, text, alias_of=value, unbacked=unbacked))
-        else:
-            self._size(Size(name, line, text, value=cpp_value(value), unbacked=unbacked))
-        known.sizes.add(name)
-        return True
-
-    def _size(self, size: Size) -> None:
-        self.body.sizes.append(replace(size, at=len(self.body.launches)))
-        self.body.names.sizes.add(size.symbol)
 
     def _tensor(self, name: str, value: str, text: str, line: int) -> bool:
         """Take `auto name = ...`: an allocation, a reuse, a view, or a call whose result it is."""

@@ -213,8 +213,3 @@ def _foreign_params(text: str) -> tuple[Param, ...]:
     end = closing(text, found.end() - 1)
     parts = split_arguments(text[found.end() : end]) if end >= 0 else []
     return tuple(p for part in parts if "[[" not in part for p in cpp_params(part))
-    Block sizes (`XBLOCK: tl.constexpr`) come from the chosen configuration and are not passed; a user's kernel
-    may be called with its constants. What is passed beyond the parameters is the grid.
-    """
-    plain = tuple(p for p in params if p.dtype != "constexpr")
-    return tuple(params) if len(plain) < count == len(params) else plain
