@@ -28,10 +28,14 @@ if TYPE_CHECKING:
         InputCheck,
         Kernel,
         Launch,
+        Launcher,
         ModelInput,
         Release,
         Size,
     )
+
+
+_CPP_ENTRY = b"void inductor_entry_impl("
 
 
 class Wrapper(Protocol):
@@ -90,6 +94,10 @@ class Wrapper(Protocol):
     @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
+
+    @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How kernels are started on their device, where the wrapper says it."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -206,7 +214,17 @@ class CodeBase:
             for c in self.codes
             if c.source.kind is Kind.WRAPPER_CPP
             or (c.source.kind is Kind.OUTPUT_CODE and c.source.data.find(b"def call(") >= 0)
+            or (c.source.kind is Kind.OUTPUT_CODE and self._is_only_copy(c.source))
         )
+
+    def _is_only_copy(self, source: Source) -> bool:
+        """Tell whether a Python file holds a C++ wrapper that no C++ file at hand holds, too."""
+        start = source.data.find(_CPP_ENTRY)
+        if start < 0 or source.data.find(b"\ncpp_wrapper_src = (", 0, start) < 0:
+            return False
+        end = source.data.find(b"\n}", start)
+        text = bytes(source.data[start : end if end >= 0 else len(source.data)])
+        return all(c.source.data.find(text) < 0 for c in self.codes if c.source.kind is Kind.WRAPPER_CPP)
 
     @cached_property
     def kernel_files(self) -> tuple[Code, ...]:

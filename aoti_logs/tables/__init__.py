@@ -63,6 +63,7 @@ NAMES = (
     "kernels",
     "launches",
     "launch_arguments",
+    "launchers",
     "sizes",
     "symbols",
     "ranges",
