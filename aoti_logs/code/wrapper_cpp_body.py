@@ -83,12 +83,21 @@ class EntryReader:
                 case "close":
                     if not self._flow.close():
                         self.body.unread.append((statement.line, statement.text))
+                case "broken":
+                    self._broken(statement)
                 case _:
                     if not self._statement(statement.text, statement.line):
                         self.body.unread.append((statement.line, statement.text[:400]))
         if self._flow.depth:
             self.body.unread.append((first_line + text.count("\n"), f"{self._flow.head} is not closed"[:400]))
         return self.body
+
+    def _broken(self, statement: Statement) -> None:
+        """Take a statement without its end; a call of a kernel keeps its place among the calls."""
+        name = statement.text.partition("(")[0].removeprefix("call_")
+        if name in self._kernels:
+            self._add(RawLaunch(name, statement.line, statement.text, None))
+        self.body.unread.append((statement.line, statement.text[:400]))
 
     def _comment(self, text: str) -> None:
         if match := _HANDLES.match(text):
