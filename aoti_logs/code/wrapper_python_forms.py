@@ -35,6 +35,8 @@ class CallForm:
     ways: tuple[tuple[Param, ...], ...]
     every: tuple[Param, ...] = ()
     extra: tuple[str, ...] = ()
+    unknown: str = "the kernel's parameters are not known"
+    """Why a kernel without parameters has none."""
 
     def fitting(self, count: int, words: Sequence[str]) -> tuple[tuple[Param, ...], str | None]:
         """Return the parameters of `count` arguments given by position, or none and the reason.
@@ -45,7 +47,7 @@ class CallForm:
         """
         names = {p.name for p in self.every}
         if not self.every:
-            return (), "the kernel's parameters are not known"
+            return (), self.unknown
         unknown = next((w for w in words if w not in names), None)
         if unknown is not None:
             return (), f"the kernel has no parameter {unknown}"
@@ -67,6 +69,21 @@ class CallForm:
 def plain_form(params: tuple[Param, ...]) -> CallForm:
     """Return the form of a function that is called with all its parameters."""
     return CallForm((params,), params)
+
+
+def choice_form(forms: Sequence[CallForm | None], passed: Sequence[tuple[range, ...] | None]) -> CallForm:
+    """Return the form of a multi-kernel: that of its kernels, where all take the same arguments.
+
+    Args:
+        forms: the forms of its kernels.
+        passed: which arguments go to each of them; None for all.
+    """
+    known = [f for f in forms if f is not None and f.ways]
+    names = {tuple(p.name for p in f.ways[0]) for f in known}
+    whole = all(p is None or (len(p) == 1 and p[0].start == 0) for p in passed)
+    if known and len(known) == len(forms) and len(names) == 1 and len(set(passed)) == 1 and whole:
+        return known[0]
+    return CallForm((), unknown="the kernels that it chooses from are called differently")
 
 
 def triton_form(text: str, params: tuple[Param, ...]) -> CallForm:

@@ -66,6 +66,7 @@ NAMES = (
     "index_checks",
     "launches",
     "launch_arguments",
+    "launchers",
     "sizes",
     "symbol_aliases",
     "wrapper_symbols",
