@@ -44,6 +44,10 @@ class Functions:
         self._first = first_line
         self._read: dict[str, tuple[ast.FunctionDef, int] | None] = {}
 
+    def __bool__(self) -> bool:
+        """Tell whether there is another function than the kernel."""
+        return len(self._places) > 1
+
     def get(self, name: str) -> tuple[ast.FunctionDef, int] | None:
         """Return a function and its first line; None for one that is not here or only computes."""
         if name not in self._read:
@@ -159,6 +163,8 @@ class Reader:
 
     def inlined(self, node: ast.expr, line: int) -> ast.expr:
         """Read the functions that an expression calls; return it with their results in their place."""
+        if not self.functions:
+            return node
         calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
         if not any(self.functions.get(n.func.id) for n in calls if isinstance(n.func, ast.Name)):
             return node
