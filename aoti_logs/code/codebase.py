@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     )
 
 
-_CPP_ENTRY = b"void inductor_entry_impl("
-
-
 class Wrapper(Protocol):
     """A generated wrapper, C++ or Python, of which each part is read when first asked for."""
 
@@ -196,7 +193,9 @@ class CodeBase:
 
     def copies(self, source: Source) -> tuple[str, ...]:
         """Return the names, as `nearness` reads them, of all that hold the text of a source of `codes`."""
-        return self._copies.get(id(source), ())
+        known = self._copies.get(id(source))
+        # The wrapper that torch.compile writes in C++ stands inside a Python file.
+        return self._copies.get(id(source.parent), ()) if known is None else known
 
     def code_of(self, source: Source) -> Code | None:
         """Return the text that a source is a copy of."""
@@ -207,24 +206,13 @@ class CodeBase:
         """The texts that are wrappers.
 
         The file that AOTInductor runs to tune kernels when compiling has kernels and launches too,
-        but no entry point: it is no wrapper of the model.
+        but no entry point: it is no wrapper of the model. The C++ that torch.compile writes into a Python file
+        (cpp_wrapper) counts once: where its own file in the cache is at hand, that is the wrapper.
         """
-        return tuple(
-            c
-            for c in self.codes
-            if c.source.kind is Kind.WRAPPER_CPP
-            or (c.source.kind is Kind.OUTPUT_CODE and c.source.data.find(b"def call(") >= 0)
-            or (c.source.kind is Kind.OUTPUT_CODE and self._is_only_copy(c.source))
-        )
-
-    def _is_only_copy(self, source: Source) -> bool:
-        """Tell whether a Python file holds a C++ wrapper that no C++ file at hand holds, too."""
-        start = source.data.find(_CPP_ENTRY)
-        if start < 0 or source.data.find(b"\ncpp_wrapper_src = (", 0, start) < 0:
-            return False
-        end = source.data.find(b"\n}", start)
-        text = bytes(source.data[start : end if end >= 0 else len(source.data)])
-        return all(c.source.data.find(text) < 0 for c in self.codes if c.source.kind is Kind.WRAPPER_CPP)
+        compiled = {
+            _text_digest(_before_bindings(c.source)) for c in self.codes if c.source.kind is Kind.WRAPPER_CPP
+        }
+        return tuple(c for c in self.codes if _is_wrapper(c, compiled))
 
     @cached_property
     def kernel_files(self) -> tuple[Code, ...]:
@@ -244,10 +232,32 @@ class CodeBase:
         return tuple(sorted(found, key=lambda f: -f[1]))
 
 
+def _is_wrapper(code: Code, compiled: Collection[bytes]) -> bool:
+    if code.source.kind is not Kind.OUTPUT_CODE:
+        return code.source.kind is Kind.WRAPPER_CPP
+    if code.source.data.find(b"def call(") >= 0:
+        return True
+    if code.source.data.find(b"cpp_wrapper_src = (") < 0 or code.wrapper is None:
+        return False
+    # The wrapper's own source is the C++ inside; without it there is no entry point.
+    inside = code.wrapper.source
+    main = bytes(inside.data).partition(b'"""')[0]
+    return inside.kind is Kind.WRAPPER_CPP and _text_digest(main) not in compiled
+
+
+def _before_bindings(source: Source) -> bytes:
+    # Appended by `CppPythonBindingsCodeCache` (torch/_inductor/codecache.py) before it compiles the C++.
+    end = source.data.find(b"\n// Python bindings to call ")
+    return bytes(source.data[:end] if end >= 0 else source.data)
+
+
 def _digest(source: Source) -> bytes:
     # A trace holds the wrapper before the compile and link commands were appended.
     end = source.data.rfind(b"\n// Compile cmd")
-    text = bytes(source.data[:end] if end >= 0 else source.data)
+    return _text_digest(bytes(source.data[:end] if end >= 0 else source.data))
+
+
+def _text_digest(text: bytes) -> bytes:
     text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
     return hashlib.sha256(text.strip()).digest()
 

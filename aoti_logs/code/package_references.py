@@ -82,13 +82,19 @@ def _of_wrapper(model: PackagedModel, source: Source, by_base: dict[str, Package
             yield Reference(
                 f"{model.folder}{name}", FileRole.KERNEL_BINARY, model.name, why, place, by_base.get(name)
             )
-    proxy = _PROXY.search(source.data)
+    proxy = next(proxy_calls(source), None)
     if proxy is not None:
         listed = model.one(FileRole.EXTERN_NODES)
         path = f"{model.folder}{listed.base if listed else f'{stem}.json'}"
-        place = source.place(source.line_at(proxy.start()))
+        place = source.place(source.line_at(proxy[1]))
         why = "the wrapper calls operators by their number in this list"
         yield Reference(path, FileRole.EXTERN_NODES, model.name, why, place, listed)
+
+
+def proxy_calls(source: Source) -> Iterator[tuple[int, int]]:
+    """Yield (number of the operator, offset) of each call of the proxy executor in a wrapper."""
+    for match in _PROXY.finditer(source.data):
+        yield int(match[1]), match.start()
 
 
 def _of_weights(model: PackagedModel) -> Iterator[Reference]:
