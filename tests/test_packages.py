@@ -241,6 +241,19 @@ def test_a_library_too_small_for_its_weights_does_not_hold_them(tmp_path: Path):
     assert value.present is True and value.problem is None and value.file is model.library
 
 
+def test_a_wrapper_cut_off_does_not_say_how_much_there_is(tmp_path: Path):
+    """Neither that there is nothing to store, nor where what it does not describe would lie."""
+    with zipfile.ZipFile(FIXTURES / "cpu_package_program" / "model.pt2") as file:
+        text = next(file.read(n) for n in file.namelist() if n.endswith(".wrapper.cpp"))
+    for mark, described in ((b"constants_info_[0]", 0), (b"constants_info_[2]", 2)):
+        model = rewritten(
+            "cpu_package_program", tmp_path / "m.pt2", {".wrapper.cpp": text[: text.index(mark)]}
+        )
+        assert model.weights.location is ValueIn.LIBRARY and model.weights.size is None
+        assert len(model.values) == described
+        assert any(f"announces 5 constants and describes {described}" in p for p in model.problems)
+
+
 @pytest.mark.corpus
 def test_bounds_of_torch_versions_hold_for_every_package_of_the_corpus(corpus_dir: Path):
     """Folders of the corpus are named by the release that wrote what is in them."""

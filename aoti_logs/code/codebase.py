@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         InputCheck,
         Kernel,
         Launch,
+        Launcher,
         ModelInput,
         Release,
         Size,
@@ -90,6 +91,10 @@ class Wrapper(Protocol):
     @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
+
+    @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How kernels are started on their device, where the wrapper says it."""
 
     @property
     def outputs(self) -> tuple[str, ...]:

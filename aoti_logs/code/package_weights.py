@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aoti_logs.code.package import PackagedModel
     from aoti_logs.code.package_file import PackageFile
     from aoti_logs.code.package_json import StoredTensor
-    from aoti_logs.code.wrapper_cpp_constants import ModelBase
     from aoti_logs.sources.source import Place
 
 
@@ -111,8 +110,8 @@ def weight_store(model: PackagedModel) -> WeightStore:
     base = None if wrapper is None else wrapper.base
     if wrapper is None or base is None:
         return WeightStore(ValueIn.UNKNOWN, None, "there is no wrapper whose constructor would say so", None)
-    stored = [c for c in wrapper.constants if not c.from_folded]
-    size = _total(stored, base)
+    # A wrapper that was cut off describes fewer constants than it announces.
+    size = _total(wrapper.constants) if len(wrapper.constants) == base.constants else None
     place = wrapper.source.place(base.include_line)
     if not base.constants:
         return WeightStore(
@@ -154,11 +153,10 @@ def weight_store(model: PackagedModel) -> WeightStore:
     return WeightStore(location, model.library, why, by, size)
 
 
-def _total(stored: list[Constant], base: ModelBase) -> int | None:
-    sizes = [c.data_size for c in stored]
+def _total(constants: tuple[Constant, ...]) -> int | None:
+    sizes = [c.data_size for c in constants if not c.from_folded]
     known = [s for s in sizes if s is not None]
-    # A wrapper that was cut lists fewer constants than it announces.
-    return sum(known) if len(known) == len(sizes) and len(stored) <= base.constants else None
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def values(model: PackagedModel) -> tuple[ConstantValue, ...]:

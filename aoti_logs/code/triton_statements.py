@@ -209,13 +209,13 @@ class Reader:
         return self._local.get(name, name)
 
     def loop(self, target: ast.expr, values: Expr, line: int) -> Loop | None:
-        """Return a loop that counts upwards; None for any other."""
+        """Return a loop that counts; None for any other. One that counts down has no `stop`."""
         match target, values:
             case ast.Name(id=name), Call(func=func, args=(_, *_) as args) if func in _RANGES:
                 start, stop = (Num(0), args[0]) if len(args) == 1 else args[:2]
                 step = args[2] if len(args) > 2 else Num(1)
                 down = step.value <= 0 if isinstance(step, Num) else isinstance(step, Op) and step.op == "-"
-                return None if down else Loop(self._name(name), start, stop, line, (), step)
+                return Loop(self._name(name), start, None if down else stop, line, (), step)
         return None
 
     def call(self, node: ast.Call, line: int) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _TRITON_TEXT = re.compile(rb"async_compile\.triton\((?P<name>'[^'\n]*'|\"[^\"\n]*\"), (?P<quote>'''|\"\"\")")
 _UNKNOWN = "its parameters are not known"
+_LAUNCHERS_OWN = ("_grid_", "_launcher_", "_tma_tensor_")
+"""How parameters begin that Inductor adds to those of a kernel."""
 _OPTIONAL = "cubin_dir_"
 """The last parameter of `call_<kernel>`, which torch.compile leaves out."""
 
@@ -53,7 +55,7 @@ class Target:
     def is_launchers(self, name: str) -> bool:
         """Tell whether a parameter is for the launcher alone (the stream, a grid)."""
         return name in LAUNCHER_PARAMS or (
-            name not in self.own if self.own is not None else name.startswith("_grid_")
+            name not in self.own if self.own is not None else name.startswith(_LAUNCHERS_OWN)
         )
 
 
@@ -113,7 +115,7 @@ class Kernels:
         params = tuple(
             p
             for p in self._call_params(forms["call"])
-            if p.name not in LAUNCHER_PARAMS and not p.name.startswith("_grid_")
+            if p.name not in LAUNCHER_PARAMS and not p.name.startswith(_LAUNCHERS_OWN)
         )
         first, last = self.source.line_at(start), self.source.line_at(end - 1)
         return Kernel(name, Backend.TRITON, self.source, first, last, params)

@@ -119,10 +119,12 @@ class Tensors:
         known = self.handles.get(handle)
         if known is not None:
             self.add(replace(known, name=name))
+            self.body.names.stands_for[handle] = name
         elif handle in self.body.names.stands_for or not handle.endswith("_handle"):
             self.body.names.stands_for[name] = handle
         else:
             self.add(Buffer(name, line))
+            self.body.names.stands_for[handle] = name
 
     def array_ref(self, kind: str, name: str, inner: str, line: int) -> None:
         """Take `ArrayRefTensor<float> buf0(buf0_storage, int_array_0, ...)`: memory on the stack."""
