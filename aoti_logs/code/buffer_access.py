@@ -111,7 +111,10 @@ def _tensors(
     """Yield (name, parameter, text) of the tensors that an operator is given, those in lists included."""
     for argument in launch.arguments:
         if argument.name and argument.kind in TENSORS:
-            yield argument.name, argument.param, argument.text
+            # `&buf2_handle` is a result; `&var_1` may be a number, or a tensor that need not be given.
+            address = argument.text.startswith("&")
+            if not address or (argument.name not in launch.outputs and known(argument.name)):
+                yield argument.name, argument.param, argument.text
         elif argument.name is None and argument.kind in {ArgumentKind.OTHER, ArgumentKind.EXPRESSION}:
             for word in _WORD.findall(_STRING.sub("", argument.text[:_LONGEST])):
                 for text in arrays.get(word, (word,)):
@@ -134,8 +137,6 @@ def _extern(
     counts = Counter(name for name, _, _ in given)
     done: set[str] = set()
     for name, param, text in given:
-        if text.startswith("&") and not known(name):
-            continue  # a handle or a number that the call fills
         part = written_view(text, arrays)
         if name not in launch.outputs:
             may_write = None if not is_aten(launch.kernel) else False

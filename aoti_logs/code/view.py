@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from aoti_logs.code.buffer_uses import BufferUses
     from aoti_logs.code.buffer_writers import LastWriter
     from aoti_logs.code.codebase import CodeBase, Wrapper
+    from aoti_logs.code.example_inputs import Example
+    from aoti_logs.code.input_dims import InputDim
     from aoti_logs.code.input_names import InputName
+    from aoti_logs.code.missing_checks import MissingCheck
     from aoti_logs.code.model import (
         Argument,
         Constant,
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
         ModelInput,
         Size,
     )
+    from aoti_logs.code.size_evidence import SizeEvidence
+    from aoti_logs.code.symbol_facts import SymbolFacts, Symbols
 
 _MAX_BUFFERS = 500
 _EXTENTS = re.compile(r"[{(]([^{}()]*(?:\([^()]*\)[^{}()]*)*)[})]")
@@ -58,10 +63,17 @@ class Tensor:
 class ModelView:
     """Questions about one wrapper."""
 
-    def __init__(self, wrapper: Wrapper, base: CodeBase, names: dict[str, InputName]) -> None:
+    def __init__(
+        self,
+        wrapper: Wrapper,
+        base: CodeBase,
+        names: dict[str, InputName],
+        told: SizeEvidence | None = None,
+    ) -> None:
         self.wrapper = wrapper
         self.base = base
         self.names = names
+        self._told = told
         self._bodies: dict[str, Body | None] = {}
         self._named: dict[tuple[str, ArgumentKind], Tensor] = {}
         self._written: dict[int, tuple[str, ...]] = {}
@@ -96,6 +108,38 @@ class ModelView:
                 break
             symbol = size.alias_of
         return tuple(chain)
+
+    @cached_property
+    def input_dims(self) -> tuple[InputDim, ...]:
+        """Every dimension of the inputs that are tensors: what it is, and what is tested about it."""
+        from aoti_logs.code.input_dims import input_dims
+
+        return input_dims(self.wrapper.inputs, self.wrapper.sizes, self.wrapper.checks, self.names)
+
+    @cached_property
+    def examples(self) -> dict[str, Example]:
+        """The example inputs that a Python wrapper carries, by generated name."""
+        from aoti_logs.code.example_inputs import example_inputs
+
+        return {} if self.is_aot else example_inputs(self.wrapper.source)
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The size symbols."""
+        from aoti_logs.code.symbol_facts import Symbols
+
+        return Symbols(self, self._told, self.examples)
+
+    def symbol(self, name: str) -> SymbolFacts:
+        """Return everything that is known of one size symbol."""
+        return self.symbols[name]
+
+    @cached_property
+    def missing_checks(self) -> tuple[MissingCheck, ...]:
+        """What nobody tests before the model computes."""
+        from aoti_logs.code.missing_checks import missing_checks
+
+        return missing_checks(self)
 
     @property
     def is_aot(self) -> bool:

@@ -30,6 +30,8 @@ _ASSIGNMENT = re.compile(r"(?P<target>[A-Za-z_][\w.\->\[\]]*)\s*=(?!=)\s*(?P<val
 _INPUT = re.compile(
     r"(?:std::move\()?inputs\[(\d{1,9})\]\)?|std::get<(\d{1,9})>\(inputs\)|.*\(c_inputs\[(\d{1,9})\]\)"
 )
+_VALUE = re.compile(r"(?P<tensor>inputs\[\d{1,9}\]|[A-Za-z_]\w*)\.item(?:<[\w:]+>\(\)|\(\)\.to\w+\(\))")
+"""A tensor's number in torch 2.4 without handles: `inputs[1].item<int64_t>()`, `buf0.item().toLong()`."""
 _CONSTANT = re.compile(r"\*?(?:tensor_handle_to_tensor_pointer\()?constants_->at\((\d{1,9})\)\)?")
 _HANDLES = re.compile(r"// \[Provenance debug handles\] (?P<kernel>.*):(?P<handle>\d{1,18})\s*$")
 _NODES = re.compile(r"// (?:Topologically Sorted |Unsorted )?Source Nodes: \[(?P<nodes>[^\]]*)\]")
@@ -80,12 +82,21 @@ class EntryReader:
                 case "close":
                     if not self._flow.close():
                         self.body.unread.append((statement.line, statement.text))
+                case "broken":
+                    self._broken(statement)
                 case _:
                     if not self._statement(statement.text, statement.line):
                         self.body.unread.append((statement.line, statement.text[:400]))
         if self._flow.depth:
             self.body.unread.append((first_line + text.count("\n"), f"{self._flow.head} is not closed"[:400]))
         return self.body
+
+    def _broken(self, statement: Statement) -> None:
+        """Take a statement without its end; a call of a kernel keeps its place among the calls."""
+        name = statement.text.partition("(")[0].removeprefix("call_")
+        if name in self._kernels:
+            self._add(RawLaunch(name, statement.line, statement.text, None))
+        self.body.unread.append((statement.line, statement.text[:400]))
 
     def _comment(self, text: str, line: int) -> None:
         if text.startswith("// reuse"):
@@ -239,6 +250,8 @@ class EntryReader:
 
     def _defined(self, kind: str, name: str, value: str, text: str, line: int) -> bool:
         """Take `type name = value`."""
+        if match := _VALUE.fullmatch(value):
+            return self._item(match["tensor"], name, text, line)
         if match := _INPUT.fullmatch(value):
             self._add_input(name, int(next(g for g in match.groups() if g is not None)), line)
             return True
@@ -316,7 +329,7 @@ class EntryReader:
         return True
 
     def _runtime_assert(self, condition: str, message: str, text: str, line: int) -> None:
-        stated = re.match(r"Expected (.*) but received", message)
+        stated = re.match(r"Expected (.*?)(?: to be True)? but received", message)
         expected = stated[1] if stated else condition.removeprefix("!").strip()
         self._check(CheckKind.RUNTIME_ASSERT, "", expected, text, line)
 

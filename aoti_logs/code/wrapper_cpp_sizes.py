@@ -46,14 +46,14 @@ class Sizes:
     def take(self, name: str, value: str, text: str, line: int) -> bool:
         """Take a size and what it is set to."""
         match = SIZE_OF.fullmatch(value) or _SIZE_CALL.fullmatch(value)
+        unbacked = name.startswith("u") and SYMBOL.fullmatch(name) is not None
         if match:
             stride = match["what"] == "stride"
-            self.add(Size(name, line, text, match["tensor"], int(match["dim"]), stride))
+            self.add(Size(name, line, text, match["tensor"], int(match["dim"]), stride, unbacked=unbacked))
         elif _IDENTIFIER.fullmatch(value) and value not in {"true", "false"}:
             unbacked = any(s.symbol == value and s.unbacked for s in self.body.sizes[-8:])
             self.add(Size(name, line, text, alias_of=value, unbacked=unbacked))
         else:
-            unbacked = name.startswith("u") and SYMBOL.fullmatch(name) is not None
             self.add(Size(name, line, text, value=cpp_value(value), unbacked=unbacked))
         return True
 

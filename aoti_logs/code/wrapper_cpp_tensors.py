@@ -121,10 +121,12 @@ class Tensors:
         known = self.handles.get(handle)
         if known is not None:
             self.add(replace(known, name=name))
+            self.body.names.stands_for[handle] = name
         elif handle in self.body.names.stands_for or not handle.endswith("_handle"):
             self.body.names.stands_for[name] = handle
         else:
             self.add(Buffer(name, line))
+            self.body.names.stands_for[handle] = name
 
     def reused(self, line: int) -> None:
         """Take the comment `// reuse` behind a rename."""

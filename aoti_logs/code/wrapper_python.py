@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from aoti_logs.code.codebase import Wrapper
-    from aoti_logs.code.model import Buffer, InputCheck, Release, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launcher, Release, Size
 
 _FUNCTION = re.compile(rb"([ ]*)def (\w+)\((?:self, )?args\):")
 _CPP_START = re.compile(rb"cpp_wrapper_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")")
@@ -48,14 +48,19 @@ class OutputCode:
     """
 
     def __init__(self, source: Source) -> None:
-        self.source = source
+        self._file = source
+
+    @property
+    def source(self) -> Source:
+        """The text that line numbers count in: the file, or the C++ inside."""
+        return self._file if self._cpp is None else self._cpp.source
 
     # ------------------------------------------------------------ C++ inside
 
     @cached_property
     def _cpp(self) -> WrapperFile | None:
         """The C++ in the raw string of a `cpp_wrapper=True` file."""
-        data = self.source.data
+        data = self._file.data
         found = at_line_starts(data, _CPP_START, b"cpp_wrapper_src = (")
         if not found:
             return None
@@ -68,17 +73,17 @@ class OutputCode:
             start_of_last = start
         stop = data.find(quote, start_of_last)
         stop = len(data) if stop < 0 else stop
-        first = self.source.line_at(start)
+        first = self._file.line_at(start)
         lines = bytes(data[start:stop]).count(b"\n") + 1
         child = Source(
-            f"{self.source.name}!cpp_wrapper_src",
+            f"{self._file.name}!cpp_wrapper_src",
             Kind.WRAPPER_CPP,
             lambda: bytes(data[start:stop]),
-            parent=self.source,
+            parent=self._file,
             parent_lines=range(first, first + lines),
-            role=self.source.role,
+            role=self._file.role,
             label="cpp_wrapper_src",
-            rank=self.source.rank,
+            rank=self._file.rank,
         )
         return WrapperFile(child)
 
@@ -94,12 +99,12 @@ class OutputCode:
         """Devices that the code was written for."""
         if self._cpp is not None:
             return self._cpp.devices
-        found = (next(g for g in m.groups() if g).decode() for m in _DEVICE.finditer(self.source.data))
+        found = (next(g for g in m.groups() if g).decode() for m in _DEVICE.finditer(self._file.data))
         return tuple(dict.fromkeys("cpu" if d == "cpp" else d for d in found))
 
     @cached_property
     def _defined(self) -> DefinedKernels:
-        return DefinedKernels(self.source)
+        return DefinedKernels(self._file)
 
     @cached_property
     def kernel_names(self) -> tuple[str, ...]:
@@ -124,7 +129,7 @@ class OutputCode:
     @cached_property
     def _regions(self) -> list[tuple[str, str, int]]:
         """(name, text, line) of the functions that take `args`, those within the text of a kernel left out."""
-        data = self.source.data
+        data = self._file.data
         found = []
         for match in at_line_starts(data, _FUNCTION, b"args):"):
             name = match[2].decode("utf-8", "replace")
@@ -135,7 +140,7 @@ class OutputCode:
             deeper = re.compile(rb"\n[ ]{0,%d}[^\s]" % len(match[1]))
             end = deeper.search(data, match.end())
             stop = len(data) if end is None else end.start()
-            found.append((name, self.source.cut(match.start(), stop), self.source.line_at(match.start())))
+            found.append((name, self._file.cut(match.start(), stop), self._file.line_at(match.start())))
         return found
 
     @cached_property
@@ -153,7 +158,7 @@ class OutputCode:
 
     @cached_property
     def _grids(self) -> dict[str, tuple[str, ...]]:
-        return grid_functions(self.source)
+        return grid_functions(self._file)
 
     def launches_of(self, name: str) -> tuple[Launch, ...]:
         """Return the launches of one kernel, those through a multi-kernel included."""
@@ -169,7 +174,7 @@ class OutputCode:
     def hints(self) -> dict[str, int | float]:
         """The numbers among the inputs that the model was compiled with, by the input's name."""
         names = {i.name for i in self.inputs}
-        return {name: number for name, number in example_numbers(self.source).items() if name in names}
+        return {name: number for name, number in example_numbers(self._file).items() if name in names}
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
@@ -223,8 +228,8 @@ class OutputCode:
         if self._cpp is not None:
             return self._cpp.constants
         return tuple(
-            Constant(index, m[1].decode("utf-8", "replace"), None, None, None, self.source.line_at(m.start()))
-            for index, m in enumerate(at_line_starts(self.source.data, _CONSTANT, b" = None  # "))
+            Constant(index, m[1].decode("utf-8", "replace"), None, None, None, self._file.line_at(m.start()))
+            for index, m in enumerate(at_line_starts(self._file.data, _CONSTANT, b" = None  # "))
         )
 
     @property
@@ -253,6 +258,11 @@ class OutputCode:
         return tuple(self._read.releases) if self._cpp is None else self._cpp.releases
 
     @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How kernels are started; Triton itself starts those of a Python wrapper, which says nothing of it."""
+        return () if self._cpp is None else self._cpp.launchers
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """Names that are returned, in order."""
         return self._read.outputs if self._cpp is None else self._cpp.outputs
@@ -267,7 +277,7 @@ class OutputCode:
     @cached_property
     def compile_paths(self) -> tuple[str, ...]:
         """Paths of `# kernel path:` comments: cache files on the machine that compiled."""
-        found = at_line_starts(self.source.data, _PATHS, b"# kernel path: ")
+        found = at_line_starts(self._file.data, _PATHS, b"# kernel path: ")
         return tuple(dict.fromkeys(m[1].decode("utf-8", "replace").strip() for m in found))
 
     @cached_property
@@ -278,9 +288,8 @@ class OutputCode:
     @cached_property
     def model(self) -> CompiledModel:
         """Everything the wrapper says."""
-        source = self.source if self._cpp is None else self._cpp.source
         return CompiledModel(
-            source,
+            self.source,
             self.flavour,
             self.devices,
             self.kernels,

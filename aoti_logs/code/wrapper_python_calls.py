@@ -92,14 +92,15 @@ def called_function(callee: str, functions: dict[str, Function]) -> str | None:
 
 def _without_form(call: ast.Call) -> ast.Call:
     """Return the call behind `op(...).view([4, 8]).to(torch.float16)`."""
+    inner = call
     for _ in range(8):
-        match call.func:
-            case ast.Attribute(value=ast.Call() as inner, attr=attr) if attr in _ON_RESULT and (
-                _on_tensor(inner.func) or dotted(inner.func).partition(".")[0] in _MODULES
-            ):
-                call = inner
+        match inner.func:
+            case ast.Attribute(value=ast.Call() as deeper, attr=attr) if attr in _ON_RESULT:
+                inner = deeper
             case _:
                 break
+        if _on_tensor(inner.func) or dotted(inner.func).partition(".")[0] in _MODULES:
+            return inner
     return call
 
 

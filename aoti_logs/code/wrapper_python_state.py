@@ -86,6 +86,8 @@ class Reading:
 
     def rename_size(self, symbol: str, old: str, line: int, text: str) -> None:
         """Note that a symbol is another one; within a subgraph it may mean a different one in each call."""
+        if symbol == old:
+            return  # `s27 = s27` in a partition
         means = self.meanings.get(old, old)
         if self.subgraph is not None:
             if means == symbol:

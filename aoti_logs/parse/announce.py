@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _BLOCK = 1 << 20
+_NEAR = 1 << 14  # where the caller passes over long stretches, the next place tends to be near
 
 
 class Announcer:
@@ -37,8 +38,8 @@ class Announcer:
         self._heap: list[tuple[int, bytes]] = []
 
     def _load(self, low: int, high: int) -> None:
-        before = bytes(self._data[low - 1 : low]) if low else b"\n"
-        self._block = before + bytes(self._data[low : high + self._overlap])
+        end = high + self._overlap
+        self._block = bytes(self._data[low - 1 : end]) if low else b"\n" + bytes(self._data[:end])
         self._low, self._high = low, high
         if self._passing:
             self._heap = [(low - 1, word) for word in self._anywhere + self._at_start]
@@ -57,9 +58,11 @@ class Announcer:
 
     def next(self, at: int, stop: int) -> int | None:
         """Return the first place from `at` to before `stop`, or None; `at` must not decrease."""
+        size = _NEAR if self._passing else _BLOCK
         while at < stop:
             if not self._low <= at < self._high:
-                self._load(at, min(at + _BLOCK, stop))
+                self._load(at, min(at + size, stop))
+                size = _BLOCK
             heap, bound = self._heap, self._high
             while heap and heap[0][0] < at:
                 literal = heap[0][1]

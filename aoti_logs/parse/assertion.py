@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Assertion, AssertionForm, AssertionText
 from aoti_logs.parse.sender import NOBODY, Sender
-from aoti_logs.parse.shape import fields, first, tokens
+from aoti_logs.parse.shape import LONGEST, fields, first, tokens
 from aoti_logs.parse.threads import Numbers, Threads, Triple
 
 if TYPE_CHECKING:
     from aoti_logs.parse.lines import Log
 
 INDEX_CHECK = "index out of bounds: "
+# The commonest forms, of which the grammar says the same: with them a storm needs no grammar.
+_PLAIN_CONDITION = re.compile(
+    INDEX_CHECK
+    + r"(?:(?P<lower>0) <= )?(?P<operand>(?P<wide>tl\.broadcast_to\()?(?P<name>tmp[0-9]{1,9})"
+    + r"(?(wide), \[[A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*\]\))) < (?P<bound>k?s[0-9]{1,9}|(?P<value>[0-9]{1,18})L?)"
+)
+_PLAIN_LINE = re.compile(
+    r"(?P<file>[^:\s][^:\n]*):(?P<line>[0-9]+): (?P<function>(?!block|global id)[^\s:`\[][^:`\[\n]*): "
+    r"block: \[([0-9]+),([0-9]+),([0-9]+)\], thread: \[([0-9]+),([0-9]+),([0-9]+)\] Assertion `(?P<text>[^`\n]+)` failed\.?"
+)
 # No size has 64 digits; Python refuses to read numbers of some thousands.
 _LITERAL = re.compile(r"\(?([+-]?\d{1,64})[uUlL]{0,3}\)?")
 _MEMORY_SPACES = {
@@ -38,6 +48,24 @@ def condition(message: str) -> AssertionText | None:
 
     An index check that the grammar does not read keeps its text in `full` and has nothing else.
     """
+    plain = _PLAIN_CONDITION.fullmatch(message)
+    if plain is None:
+        return condition_by_grammar(message)
+    bound, operand, value = plain["bound"], plain["operand"], plain["value"]
+    return AssertionText(
+        full=message.removeprefix(INDEX_CHECK),
+        operand=operand,
+        operand_name=plain["name"],
+        lower=plain["lower"],
+        bound=bound,
+        bound_kind="symbol" if value is None else "literal",
+        bound_value=None if value is None else int(value),
+        bound_symbols=(bound,) if value is None else (),
+    )
+
+
+def condition_by_grammar(message: str) -> AssertionText | None:
+    """Do the same by the grammar alone."""
     if not message.startswith(INDEX_CHECK):
         return None
     found = tokens("assertion", "condition", message)
@@ -115,11 +143,23 @@ class Printed:
     sender: Sender = NOBODY
 
 
-def device_line(text: str, sender: Sender = NOBODY) -> tuple[Printed, Triple | None, Triple | None] | None:
-    """Read one line of the CUDA, HIP or XPU form by the grammar; None when it is none of them.
+DeviceLine = tuple[Printed, Triple | None, Triple | None]
+"""What a line says, the block (on XPU: the global id) and the thread (on XPU: the local id)."""
 
-    Returns what it says, the block (on XPU: the global id) and the thread (on XPU: the local id).
-    """
+
+def device_line(text: str, sender: Sender = NOBODY) -> DeviceLine | None:
+    """Read one line of the CUDA, HIP or XPU form; None when it is none of them."""
+    plain = _PLAIN_LINE.fullmatch(text) if len(text) <= LONGEST else None
+    if plain is None or "device assertion failed" in text or "global id" in text:
+        return device_line_by_grammar(text, sender)
+    file, line, function, *numbers, message = plain.groups()
+    x, y, z, a, b, c = (int(n[:18]) for n in numbers)
+    printed = Printed(AssertionForm.CUDA, message, file, _line(line), function, sender)
+    return printed, (x, y, z), (a, b, c)
+
+
+def device_line_by_grammar(text: str, sender: Sender = NOBODY) -> DeviceLine | None:
+    """Do the same by the grammar alone."""
     if "device assertion failed" in text:
         hip = fields("assertion", "hip", text)
         if hip is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, ErrorText
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ def logged_errors(messages: Iterable[LogLine]) -> Iterator[ErrorText]:
     for message in messages:
         if not message.text.startswith(_AUTOTUNING):
             continue
+        from aoti_logs.parse.device_fault import device_fault
+
         text = message.text.removeprefix(_AUTOTUNING).strip()
         fault = device_fault(text)
         if fault is None or fault.error is None or not fault.error.sticky:

@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.assertion import Printed, Tallies, device_line, place_start
+from aoti_logs.parse.known_runs import KnownRuns
 from aoti_logs.parse.sender import NOBODY, Sender
 from aoti_logs.parse.threads import Numbers
 
@@ -67,7 +68,7 @@ class Runs:
         self._sender = NOBODY
         self._heads: dict[bytes, tuple[str, int] | None] = {}
         self._printed: dict[tuple[Sender, str, bytes], Printed | None] = {}
-        self._known: dict[Shape, None] = {}
+        self._known: dict[Shape, KnownRuns] = {}
         self._forgotten = 0
         self._size = 1 << 14
 
@@ -102,7 +103,9 @@ class Runs:
         while at < self.log.size:
             chunk = bytes(self.log.data[at : at + self._size])
             by_ends = self._known and self._forgotten < _MANY
-            end = self._known_lines(at, chunk) if by_ends else at
+            end = self._repeated(at, chunk) if by_ends else at
+            if by_ends and end - at < len(chunk):
+                end = self._known_lines(end, chunk[end - at :] if end > at else chunk)
             if end == at:
                 chunk = chunk[: 1 << 13] if by_ends else chunk
                 end = self._cut(at, chunk)
@@ -114,6 +117,17 @@ class Runs:
                 break
             self._size = min(self._size * 2, _LARGEST)
         return at
+
+    def _repeated(self, start: int, chunk: bytes) -> int:
+        """Count runs of the kind seen last that were printed before, of other blocks; return where they end."""
+        shape = next(reversed(self._known))
+        runs, end = self._known[shape].take(chunk)
+        if not runs:
+            return start
+        first = start, start + chunk.find(b"\n") + 1
+        last = start + chunk.rfind(b"\n", 0, end - 1) + 1, start + end
+        self._count(shape, runs, start, start + end, (first, last))
+        return start + end
 
     def _known_lines(self, start: int, chunk: bytes) -> int:
         """Count lines of the known kinds by their ends alone; return where they end."""
@@ -140,6 +154,7 @@ class Runs:
         whole = head + (between + head).join(rows[: numbers.count]) + between
         if not numbers.count or not chunk.startswith(whole):
             return None
+        self._known[before, after].learn(numbers.runs)
         more = numbers.count < _ALONE and _BLOCK in chunk[len(whole) : chunk.find(b"\n", len(whole)) + 1]
         return None if more else numbers
 
@@ -197,8 +212,8 @@ class Runs:
         ):
             return self._one_by_one(start, pieces)
         for shape in shapes:
-            self._known.pop(shape, None)
-            self._known[shape] = None
+            known = self._known.pop(shape, None)
+            self._known[shape] = known or KnownRuns(shape[0] + _BLOCK, _AFTER_START + shape[1] + b"\n")
         while len(self._known) > _KNOWN:
             del self._known[next(iter(self._known))]
             self._forgotten += 1
@@ -208,16 +223,22 @@ class Runs:
 
     def _add(self, start: int, end: int, shapes: Shapes, places: dict[Shape, tuple[Place, Place]]) -> None:
         for shape, numbers in shapes.items():
-            printed = self.printed(*shape)
-            if printed is None:  # cannot be: a shape is known after it was read
-                continue
-            tally = self.tallies.of(printed)
-            first, tally.last = places[shape]
-            if not tally.count:
-                tally.first = first
-            tally.count += numbers.count
-            tally.threads.add(numbers)
-            tally.seen(start, end)
+            self._count(shape, numbers.runs, start, end, places[shape])
+
+    def _count(
+        self, shape: Shape, runs: list[tuple[bytes, bytes]], start: int, end: int, places: tuple[Place, Place]
+    ) -> None:
+        """Count lines of a shape that stand somewhere from `start` to `end`, the first and the last at `places`."""
+        printed = self.printed(*shape)
+        if printed is None:  # cannot be: a shape is known after it was read
+            return
+        tally = self.tallies.of(printed)
+        first, tally.last = places
+        if not tally.count:
+            tally.first = first
+        tally.count += sum(threads.count(b"\n") for _, threads in runs)
+        tally.threads.add_runs(runs)
+        tally.seen(start, end)
         self.log.claims.add(start, end, "assertion")
 
     def _mixed(self, shapes: Shapes) -> bool:

@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.announce import Announcer
 from aoti_logs.parse.events import ErrorForm
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _PASSED = re.compile(rb"\bpassed\b")
 
 def after_sessions(log: Log) -> list[ErrorText]:
     """Return the errors of a log; those within a session that passed end nothing, and are warnings."""
-    spans = [log.span(start, end) for start, end in _passed(log)]
+    spans = [log.span(start, end) for start, end in _passed(log)] if log.errors else []
     if not spans:
         return log.errors
     return [
@@ -41,10 +42,11 @@ def after_sessions(log: Log) -> list[ErrorText]:
 
 def _passed(log: Log) -> Iterator[tuple[int, int]]:
     """Give where the sessions begin and end that passed; one that another begins within has no end of its own."""
-    start = log.data.find(_STARTS)
-    while start >= 0:
-        following = log.data.find(_STARTS, start + 1)
-        end = following if following >= 0 else log.size
+    sessions = Announcer(log.data, (_STARTS,))
+    start = sessions.next(0, log.size)
+    while start is not None:
+        following = sessions.next(start + 1, log.size)
+        end = log.size if following is None else following
         found = _SUMMARY.search(log.data, start, end)
         if found is not None and _PASSED.search(found["counts"]) and not _BAD.search(found["counts"]):
             yield start, found.end()

@@ -20,11 +20,11 @@ KEEP = 1024
 BETWEEN = b"], thread: ["
 _REMEMBERED = 4096  # different runs of threads
 
-_TRIPLE = rb"[0-9]{1,18}+,[0-9]{1,18}+,[0-9]{1,18}+"
+TRIPLE = rb"[0-9]{1,18}+,[0-9]{1,18}+,[0-9]{1,18}+"
+_BLOCK = re.compile(TRIPLE)
 # No possessive group: Python before 3.11.5 loses what such a group captured (gh-101955, gh-106052).
-_RUNS = re.compile(
-    rb"(%b)\], thread: \[(%b\n(?:\1\], thread: \[%b\n){0,1023})|((?s:.+))" % (_TRIPLE, _TRIPLE, _TRIPLE)
-)
+_RUN = re.compile(rb"(%b)\], thread: \[(%b\n(?:\1\], thread: \[%b\n){0,1023})" % (TRIPLE, TRIPLE, TRIPLE))
+_LONGEST_BLOCK = 57
 
 
 class Numbers:
@@ -34,18 +34,34 @@ class Numbers:
         text: the lines, each with its line feed.
         count: how many there are.
         whole: there is nothing else in the text.
-        runs: lines that follow each other and have the same block: (block, thread and further lines).
+        runs: of lines that follow each other and have the same block: (block, lines of their threads).
     """
 
     __slots__ = ("count", "runs", "text", "whole")
 
     def __init__(self, text: bytes) -> None:
-        runs = _RUNS.findall(text)
-        rest = runs.pop()[2] if runs and runs[-1][2] else b""
-        self.whole = not rest
-        self.text: bytes = text[: len(text) - len(rest)]
+        self.runs: list[tuple[bytes, bytes]] = []
+        at, threads = 0, b""
+        while at < len(text):
+            block = text[at : text.find(b"]", at, at + _LONGEST_BLOCK)]
+            if threads and _BLOCK.fullmatch(block):
+                # Most blocks print the same threads: one comparison tells that this one does.
+                head = block + BETWEEN
+                run = head + threads[:-1].replace(b"\n", b"\n" + head) + b"\n"
+                if text.startswith(run, at):
+                    self.runs.append((block, threads))
+                    at += len(run)
+                    continue
+            found = _RUN.match(text, at)
+            if found is None:
+                break
+            block, run = found.groups()
+            threads = run.replace(block + BETWEEN, b"")
+            self.runs.append((block, threads))
+            at = found.end()
+        self.whole = at == len(text)
+        self.text: bytes = text[:at]
         self.count = self.text.count(b"\n")
-        self.runs: list[tuple[bytes, bytes, bytes]] = runs
 
 
 class Threads:
@@ -58,9 +74,12 @@ class Threads:
 
     def add(self, numbers: Numbers) -> None:
         """Add pairs."""
+        self.add_runs(numbers.runs)
+
+    def add_runs(self, runs: Iterable[tuple[bytes, bytes]]) -> None:
+        """Add pairs as (block, lines of threads)."""
         of_block = self._of_block
-        for block, run, _ in numbers.runs:
-            text = run.replace(block + BETWEEN, b"")
+        for block, text in runs:
             threads = self._runs.get(text)
             if threads is None:
                 threads = self._remember(text)

@@ -20,7 +20,6 @@ from aoti_logs.parse.log_prefix import (
     other_prefix,
     with_rank,
 )
-from aoti_logs.parse.message import begins_other
 from aoti_logs.parse.open_message import OpenMessage
 
 if TYPE_CHECKING:
@@ -232,6 +231,8 @@ class TorchLogs:
 
     def _until_other(self, log: Log, line: Line, prefix: Prefix) -> None:
         """Add a message of which only the first line has a prefix: up to the next one, or to another event."""
+        from aoti_logs.parse.message import begins_other
+
         raw = bytes(log.data[line.start : line.end]).decode("utf-8", "replace")
         own = raw if raw.startswith(prefix.text) else line.text
         one = OpenMessage(prefix)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.model import ArgumentKind
-from aoti_logs.rules.stack_facts import stack_facts
 from aoti_logs.rules.wording import extremes, main_index
 
 if TYPE_CHECKING:
@@ -179,7 +178,11 @@ def _tensor_facts(tensor: Tensor) -> dict[str, Any]:
 
 
 def _run_facts(case: IndexCase, events: LogEvents) -> dict[str, Any]:
-    facts: dict[str, Any] = stack_facts(events.stacks)
+    facts: dict[str, Any] = {}
+    if events.stacks:
+        from aoti_logs.rules.stack_facts import stack_facts
+
+        facts = stack_facts(events.stacks)
     if case.assertion.rank is not None:
         facts["rank"] = case.assertion.rank
     for error in events.errors:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.events import AssertionForm
-from aoti_logs.rules.consequences import consequences_of
 from aoti_logs.rules.error_case import SAME_COMMAND
 from aoti_logs.rules.index_facts import facts_of
 from aoti_logs.rules.index_links import links_of, missing_of
@@ -36,7 +35,7 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
     lead = verdicts[0] if verdicts else _fallback(case)
     kind = "cpu_kernel_index_assert" if case.assertion.form is AssertionForm.CPU else "triton_index_assert"
     facts = facts_of(case, events)
-    consequences = consequences_of(events, case.assertion)
+    consequences = _consequences(case, events)
     facts["consequences"] = list(dict.fromkeys(c.text for c in consequences))
     return Finding(
         rule=lead.code,
@@ -54,6 +53,14 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
         verdicts=tuple(verdicts) or (lead,),
         consequences=consequences,
     )
+
+
+def _consequences(case: IndexCase, events: LogEvents) -> tuple[Link, ...]:
+    if not events.errors:
+        return ()
+    from aoti_logs.rules.consequences import consequences_of
+
+    return consequences_of(events, case.assertion)
 
 
 def _called(case: IndexCase, events: LogEvents) -> tuple[Link, ...]:
