@@ -33,6 +33,7 @@ class ExplainFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
+    HTML = "html"
     SARIF = "sarif"
     GITHUB = "github"
 
@@ -58,8 +59,9 @@ def explain(
     check: Annotated[bool, typer.Option("--check", help="Exit 1 when something failed.")] = False,
 ) -> None:
     """Say what failed, why, how that is known, and what to run next."""
-    explanation = _load(paths, context).explain(rank=rank)
-    _write(_explained(explanation, form, everything=everything))
+    run = _load(paths, context)
+    explanation = run.explain(rank=rank)
+    _write(_explained(run, explanation, form, everything=everything))
     if check and explanation.failed:
         raise typer.Exit(1)
 
@@ -235,9 +237,13 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
     _write(page.strip() + "\n")
 
 
-def _explained(explanation: Explanation, form: ExplainFormat, *, everything: bool) -> str:
+def _explained(run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool) -> str:
     """Return an explanation in one of its forms."""
     match form:
+        case ExplainFormat.HTML:
+            from aoti_logs.render.page import render_page
+
+            return render_page(explanation, {s.name: s for s in run.all_sources})
         case ExplainFormat.JSON:
             return _json(explanation.to_dict())
         case ExplainFormat.MARKDOWN:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 import aoti_logs
+from aoti_logs.code.expr import Name, Num, Op
 from aoti_logs.code.graph_shelf import GraphShelf
 from aoti_logs.code.input_names import InputName, decide, input_names
 from aoti_logs.code.model import CheckKind, InputCheck, ModelInput, Size
@@ -197,6 +198,46 @@ def test_the_order_of_description_is_the_last_resort(trace):
     names = input_names(INPUTS, (), "aoti_cpp", source_names=described)
     assert told(names) == {"arg0_1": ("a", Confidence.LIKELY), "arg1_1": ("b", Confidence.LIKELY)}
     assert input_names(INPUTS, SIZES, "aoti_cpp", source_names=described) == {}
+
+
+def test_what_a_backward_graph_gets_from_the_forward_graph_is_no_input_of_the_user(trace):
+    inputs = (ModelInput(0, "primals_4", 1), ModelInput(1, "le", 2), ModelInput(2, "tangents_1", 3))
+    described = [
+        SourceName(f"L['{n}']", n, partial(Place, "trace.log", i, i), trace, None)
+        for i, n in enumerate(("a", "b", "c"), 1)
+    ]
+    sizes = (Size("s70", 5, "s70 = le_size[0]", tensor="le", dim=0),)
+    symbols = [symbol("s70", "L['a'].size()[0]", trace)]
+    assert input_names(inputs, (), "jit_python", source_names=described) == {}
+    assert input_names(inputs, sizes, "jit_python", symbols=symbols) == {}
+
+
+@pytest.mark.corpus
+def test_weights_and_inputs_that_a_backward_graph_kept_have_the_forward_graphs_names(corpus_dir):
+    seen = 0
+    for folder in ("torch24", "torch26", "torch29"):
+        for view in aoti_logs.load(corpus_dir / "versions" / folder / "jit_recompile").views():
+            names = {k: n.name for k, n in view.names.items()}
+            if "tangents_1" in view.inputs:
+                seen += 1
+                assert "tangents_1" not in names and "le" not in names
+                assert names.get("primals_4", "x") == "x"
+                assert names.get("primals_1", "l.weight") == "l.weight"
+    assert seen > 20
+
+
+def test_a_size_that_is_an_expression_of_the_symbol_that_was_solved_for_proves_the_names():
+    sizes = (
+        Size("arg0_1_size_0", 5, "", tensor="arg0_1", dim=0),
+        Size("s70", 6, "", value=Op("*", (Num(0.5), Name("arg0_1_size_0")))),
+    )
+    text = PROGRAM.replace("f32[s70, 8]", "f32[2*s70, 8]")
+    for size, strength in (("s70 + 1", Confidence.PROVEN), ("4", Confidence.PROVEN)):
+        log = text_source(text.format(one="table", two="idx", size=size), "compile.log")
+        names = input_names(
+            INPUTS, sizes, "aoti_cpp", graphs=graphs_in_text(log), signatures=signatures_in_text(log)
+        )
+        assert told(names)["arg0_1"] == ("table", strength)
 
 
 # ---------------------------------------------------------------- real runs

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Param:
-    """A formal parameter. `dtype` is as written in the kernel (`*i64`, `const int64_t*`)."""
+    """A formal parameter. `dtype` is as written in the kernel (`*i64`, `const int64_t*`, `constexpr`), empty where it is not."""
 
     name: str
     dtype: str
@@ -110,6 +110,8 @@ class Body:
     params: tuple[Param, ...]
     statements: tuple[Statement, ...]
     unread: tuple[tuple[int, str], ...] = ()
+    functions: tuple[str, ...] = ()
+    """Names of the functions that stand beside the kernel and that it may call or hand on."""
 
     def param(self, name: str) -> Param | None:
         """Return the parameter of that name."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         InputCheck,
         Kernel,
         Launch,
+        Launcher,
         ModelInput,
         Release,
         Size,
@@ -90,6 +91,10 @@ class Wrapper(Protocol):
     @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
+
+    @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How kernels are started on their device, where the wrapper says it."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -188,7 +193,9 @@ class CodeBase:
 
     def copies(self, source: Source) -> tuple[str, ...]:
         """Return the names, as `nearness` reads them, of all that hold the text of a source of `codes`."""
-        return self._copies.get(id(source), ())
+        known = self._copies.get(id(source))
+        # The wrapper that torch.compile writes in C++ stands inside a Python file.
+        return self._copies.get(id(source.parent), ()) if known is None else known
 
     def code_of(self, source: Source) -> Code | None:
         """Return the text that a source is a copy of."""
@@ -199,14 +206,13 @@ class CodeBase:
         """The texts that are wrappers.
 
         The file that AOTInductor runs to tune kernels when compiling has kernels and launches too,
-        but no entry point: it is no wrapper of the model.
+        but no entry point: it is no wrapper of the model. The C++ that torch.compile writes into a Python file
+        (cpp_wrapper) counts once: where its own file in the cache is at hand, that is the wrapper.
         """
-        return tuple(
-            c
-            for c in self.codes
-            if c.source.kind is Kind.WRAPPER_CPP
-            or (c.source.kind is Kind.OUTPUT_CODE and c.source.data.find(b"def call(") >= 0)
-        )
+        compiled = {
+            _text_digest(_before_bindings(c.source)) for c in self.codes if c.source.kind is Kind.WRAPPER_CPP
+        }
+        return tuple(c for c in self.codes if _is_wrapper(c, compiled))
 
     @cached_property
     def kernel_files(self) -> tuple[Code, ...]:
@@ -226,10 +232,32 @@ class CodeBase:
         return tuple(sorted(found, key=lambda f: -f[1]))
 
 
+def _is_wrapper(code: Code, compiled: Collection[bytes]) -> bool:
+    if code.source.kind is not Kind.OUTPUT_CODE:
+        return code.source.kind is Kind.WRAPPER_CPP
+    if code.source.data.find(b"def call(") >= 0:
+        return True
+    if code.source.data.find(b"cpp_wrapper_src = (") < 0 or code.wrapper is None:
+        return False
+    # The wrapper's own source is the C++ inside; without it there is no entry point.
+    inside = code.wrapper.source
+    main = bytes(inside.data).partition(b'"""')[0]
+    return inside.kind is Kind.WRAPPER_CPP and _text_digest(main) not in compiled
+
+
+def _before_bindings(source: Source) -> bytes:
+    # Appended by `CppPythonBindingsCodeCache` (torch/_inductor/codecache.py) before it compiles the C++.
+    end = source.data.find(b"\n// Python bindings to call ")
+    return bytes(source.data[:end] if end >= 0 else source.data)
+
+
 def _digest(source: Source) -> bytes:
     # A trace holds the wrapper before the compile and link commands were appended.
     end = source.data.rfind(b"\n// Compile cmd")
-    text = bytes(source.data[:end] if end >= 0 else source.data)
+    return _text_digest(bytes(source.data[:end] if end >= 0 else source.data))
+
+
+def _text_digest(text: bytes) -> bytes:
     text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
     return hashlib.sha256(text.strip()).digest()
 

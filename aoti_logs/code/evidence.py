@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.call_spec import by_call
 from aoti_logs.code.codebase import CodeBase
 from aoti_logs.code.nearness import by_nearness
 from aoti_logs.code.python_line import PythonLine, python_lines
+from aoti_logs.code.size_evidence import SizeEvidence, SizeRecords
 from aoti_logs.code.view import ModelView, read_body
 from aoti_logs.sources.source import Kind, Source
 
@@ -79,7 +81,8 @@ class Evidence:
         return self._traces[source.name]
 
     @cached_property
-    def _logs(self) -> tuple[tuple[Source, LogEvents], ...]:
+    def logs(self) -> tuple[tuple[Source, LogEvents], ...]:
+        """The logs with what is in them."""
         return tuple((s, self._events(s)) for s in self._given if s.kind is Kind.LOG)
 
     @cached_property
@@ -93,7 +96,7 @@ class Evidence:
             for trace in self.traces:
                 found += trace_sources(trace)
             found += report_sources(self._given, self.traces)
-        for source, events in self._logs:
+        for source, events in self.logs:
             if events.messages:
                 from aoti_logs.parse.torch_logs_code import code_in_messages
 
@@ -136,7 +139,7 @@ class Evidence:
         from aoti_logs.parse.symbol import symbols_in_messages
 
         found = self._traced("create_symbol")
-        for _, events in self._logs:
+        for _, events in self.logs:
             found += symbols_in_messages(events.messages)
         return tuple(found)
 
@@ -199,6 +202,10 @@ class Evidence:
 
         return Witnesses(self.shelf, self.symbols, self.source_names)
 
+    @cached_property
+    def _size_records(self) -> SizeRecords:
+        return SizeRecords(self)
+
     def copies(self, wrapper: Wrapper) -> tuple[str, ...]:
         """Return the names of all sources that hold a wrapper's text."""
         return self.base.copies(wrapper.source)
@@ -208,7 +215,10 @@ class Evidence:
         key = wrapper.source.name
         if key not in self._views:
             names = self._witnesses.names(wrapper, self.copies(wrapper))
-            self._views[key] = ModelView(wrapper, self.base, names)
+            if wrapper.flavour == "aoti_cpp":
+                names = by_call(names, wrapper.inputs, wrapper.source)
+            told = SizeEvidence(self._size_records, self.copies(wrapper), jit=wrapper.flavour != "aoti_cpp")
+            self._views[key] = ModelView(wrapper, self.base, names, told)
         return self._views[key]
 
     def body(self, kernel: Kernel) -> Body:

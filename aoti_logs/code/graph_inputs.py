@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.expr import names
 from aoti_logs.code.model import CheckKind
 from aoti_logs.parse.graph_head import lifted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from aoti_logs.code.model import InputCheck, ModelInput, Size
     from aoti_logs.parse.facts import Graph, Placeholder, Signature
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _SHAPE = re.compile(r"(?:\w+\()?[a-z]\w*\[([^\[\]]*)\]")
 _SCALAR = re.compile(r"Sym\((.*)\)")
 _BACKED = re.compile(r"s\d+")
+_SYMBOLS = re.compile(r"\bs\d+\b")
+_VARIABLE = re.compile(r"\w+_size_\d+")
 _DYNAMO_PARAMETER = re.compile(r"[LG]_\w*?_(?:parameters|buffers)_\w+")
 
 
@@ -37,6 +40,8 @@ class Compared:
 
     symbols: tuple[tuple[int, int, str], ...]
     fixed: tuple[tuple[int, int, str], ...]
+    solved: tuple[tuple[int, int, str], ...] = ()
+    """Where a symbol is computed from the size: the size is an expression of it."""
 
     @classmethod
     def of(
@@ -55,7 +60,26 @@ class Compared:
             for c in checks
             if c.kind is CheckKind.EQUAL and c.dim is not None and (at := position.get(c.tensor)) is not None
         ]
-        return cls(tuple(symbols), tuple(fixed))
+        return cls(tuple(symbols), tuple(fixed), tuple(_solved(position, sizes)))
+
+
+def _solved(position: Mapping[str, int], sizes: Sequence[Size]) -> Iterator[tuple[int, int, str]]:
+    """Yield where `arg0_1_size_0 = arg0_1_size[0]` is read and `s7` computed from it alone."""
+    read = {
+        s.symbol: (position[s.tensor], s.dim)
+        for s in sizes
+        if s.tensor is not None
+        and s.tensor in position
+        and s.dim is not None
+        and not s.stride
+        and _VARIABLE.fullmatch(s.symbol)
+    }
+    for size in sizes if read else ():
+        if size.value is not None and size.tensor is None and _BACKED.fullmatch(size.symbol):
+            known = [name for name in names(size.value) if name in read]
+            if len(known) == 1:
+                at, dim = read[known[0]]
+                yield at, dim, size.symbol
 
 
 @lru_cache(maxsize=1 << 16)
@@ -131,6 +155,12 @@ def agrees(shapes: Sequence[tuple[str, ...] | None], compared: Compared) -> bool
     for at, dim, symbol in compared.symbols:
         there = _at(shapes, at, dim)
         if there == symbol:
+            seen = True
+        elif there is not None and (there.isdecimal() or there == "" or _BACKED.fullmatch(there)):
+            return False
+    for at, dim, symbol in compared.solved:
+        there = _at(shapes, at, dim)
+        if there is not None and _SYMBOLS.findall(there) == [symbol]:
             seen = True
         elif there is not None and (there.isdecimal() or there == "" or _BACKED.fullmatch(there)):
             return False

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 CPP_START = re.compile(
-    rb'extern "C"[^\S\n]+(?:__declspec\(dllexport\)[^\S\n]+)?(?:inline[^\S\n]+)?void[^\S\n]+(\w+)\('
+    rb'extern "C"\s+(?:__declspec\(dllexport\)\s+|PT_EXPORT\s+)?(?:inline\s+)?(?:void|int)\s+(\w+)\('
 )
 """Where a C++ kernel is declared or defined."""
 
@@ -298,7 +298,11 @@ def _triton_params(head: str, types: dict[str, str]) -> tuple[Param, ...]:
         if match is None:
             continue
         dtype = types.get(match[1], types.get(str(place), ""))
-        dtype = "constexpr" if "constexpr" in (match[2] or "") else dtype
+        if "constexpr" in (match[2] or ""):
+            dtype = "constexpr"
+        elif dtype == "constexpr":
+            # A number that the compile knew (`load_seed_offset1`, `xnumel` of 1): it is passed like any other.
+            dtype = ""
         params.append(Param(match[1], dtype, dtype.startswith("*")))
     return tuple(params)
 
@@ -309,7 +313,8 @@ def _signature(decorators: str) -> dict[str, str]:
     Torch before 2.6 wrote positions for names (`{0: '*fp32', 1: 'i32'}`).
     """
     match = _SIGNATURE.search(decorators, max(decorators.find("signature") - 1, 0))
-    end = -1 if match is None else closing(decorators, match.end() - 1)
+    # No type has braces in it; the quotes of Python are not those that `closing` knows.
+    end = -1 if match is None else decorators.find("}", match.end())
     if match is None or end < 0:
         return {}
     return {m[1] or m[2]: m[3] for m in _SIGNATURE_ENTRY.finditer(decorators, match.end(), end)}

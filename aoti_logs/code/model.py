@@ -138,6 +138,17 @@ class Launch:
     """The stream as written (`stream0`); None where the call names none."""
     unbound: str | None = None
     """Why the arguments are not bound to parameters (their numbers differ, ...); None where they are."""
+    within: Within = ()
+    """Which statements `branch` means, so that two with the same head can be told apart."""
+
+
+Within = tuple[tuple[int, int], ...]
+"""The control flow around a statement, outermost first: (number of the `if` or loop, which of its arms).
+
+The first arm is 0, `else` is 1, a further `else if` counts on; the body of a loop is `LOOP`. Numbers are unique in
+one wrapper.
+"""
+LOOP = -1
 
 
 class Call(NamedTuple):
@@ -257,9 +268,17 @@ class Buffer:
     at: int = 0
     """How many launches stand before it in program order: launch number `at` is the first that can use it."""
     offset: str | None = None
-    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool)."""
+    """For a view: the storage offset as written, in elements (in bytes for a part of a memory pool); `?` where it
+    cannot be told which part it shows."""
     branch: tuple[str, ...] = ()
     """The control flow around it, as in `Launch`."""
+    reuse: bool = False
+    """True where the code says that only the memory is taken over (`// reuse`): the values are dead, but for a
+    kernel that updates them in place."""
+    item: str | None = None
+    """For one of several results of a call (`buf6 = buf5[0]`): which one; the tensor is another than its sisters."""
+    within: Within = ()
+    """Which statements `branch` means."""
 
 
 @dataclass(frozen=True)
@@ -270,6 +289,7 @@ class Release:
     line: int
     at: int = 0
     branch: tuple[str, ...] = ()
+    within: Within = ()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from aoti_logs.parse.origin import input_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from aoti_logs.code.model import Size
     from aoti_logs.parse.facts import Graph, SourceName, Symbol
@@ -97,11 +98,13 @@ class AnnouncedSizes:
         rarest = min(wrapper.symbols, key=lambda s: len(self._announcing.get(s, ())))
         for key in self._announcing.get(rarest, ()):
             if wrapper.symbols <= self._groups[key].keys():
-                told = self._told(key, sizes, numbers, held(key))
+                told = self._told(key, sizes, numbers, held(key), wrapper.given)
                 if told is not None:
                     yield told
 
-    def _told(self, key: Key, sizes: list[Size], numbers: set[str], known: _Held) -> Testimony | None:
+    def _told(
+        self, key: Key, sizes: list[Size], numbers: set[str], known: _Held, given: AbstractSet[str]
+    ) -> Testimony | None:
         by_name = self._groups[key]
         names: dict[str, tuple[str, Place]] = {}
         contradicts = False
@@ -114,7 +117,11 @@ class AnnouncedSizes:
                 continue
             if size.tensor is None and size.alias_of in numbers:
                 names[size.alias_of] = _number(symbol), symbol.place
-            if size.tensor is None or (known and len(known.get(size.symbol, ())) > 1):
+            if (
+                size.tensor is None
+                or size.tensor not in given
+                or (known and len(known.get(size.symbol, ())) > 1)
+            ):
                 continue
             if (symbol.dim, symbol.stride) != (size.dim, size.stride):
                 # The symbol of another input with a shared Dim, or another model's symbol.
@@ -181,6 +188,8 @@ class DescribedInputs:
 
     def testimonies(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
         """Yield what each compile with as many described inputs says, in their order."""
+        if wrapper.backward:
+            return
         for key, chosen in self._by_count.get(len(wrapper.tensors), ()):
             if chosen and wrapper.symbols <= self._announced.get(key, set()):
                 pairs = zip(wrapper.tensors, chosen, strict=True)

@@ -99,7 +99,8 @@ class Bench:
                 pairs = zip(wrapper.inputs, users, strict=True)
                 names = {i.name: (user, signature.place) for i, user in pairs}
                 why = "order of USER_INPUT in the signature"
-                yield Testimony(names, 0, strength, why, signature.source)
+                told = _measured(wrapper, sizes)
+                yield Testimony(names, 0, strength, why, signature.source, measures=told)
 
     # ------------------------------------------------------------ graphs
 
@@ -129,6 +130,7 @@ class Bench:
                     f"order of inputs in {graph.stage or 'a graph'}",
                     graph.source,
                     graph.compile_id,
+                    _measured(wrapper, sizes),
                 )
 
     @cached_property
@@ -161,7 +163,11 @@ class Bench:
 
     def _from_dynamo(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
         """Join the wrapper's names to an AOT graph, and its inputs to Dynamo's graph of the same compile."""
+        # A backward graph's `primals_4` is that of the forward graph, which has Dynamo's inputs in order.
+        wrapper = wrapper.of_caller
         wanted = {i.name for i in wrapper.inputs}
+        if not wanted:
+            return
         told: dict[int, _Joined] = {}
         for numbers in min((self._holding.get(name, []) for name in wanted), key=len):
             found = self._joined(wrapper, wanted, self._graphs[numbers[0]])
@@ -170,7 +176,9 @@ class Bench:
         for number, (names, strength, dynamo) in sorted(told.items(), key=lambda t: t[0]):
             stage = self._graphs[number].stage
             why = f"{stage or 'AOT graph'} and {dynamo.stage or 'Dynamo graph'}, input by input"
-            yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id)
+            own = self._graphs[number].placeholders.by_name
+            told_sizes = _measured(wrapper, [measures(own[i.name].annotation) for i in wrapper.inputs])
+            yield Testimony(names, 1, strength, why, dynamo.source, dynamo.compile_id, told_sizes)
 
     def _joined(self, wrapper: WrapperInputs, wanted: set[str], graph: Graph) -> _Joined | None:
         by_name = graph.placeholders.by_name
@@ -207,6 +215,11 @@ def programs_of(
     return pairs
 
 
+def _measured(wrapper: WrapperInputs, sizes: _Measures) -> dict[str, tuple[str, ...]]:
+    pairs = zip(wrapper.inputs, sizes, strict=True)
+    return {i.name: shape for i, shape in pairs if shape is not None}
+
+
 def _named(graph: Graph, user: UserInput, origins: dict[str, str]) -> tuple[str, Place]:
     return origins.get(user.placeholder.name, user.name), graph.place_of(user.placeholder)
 
@@ -219,7 +232,8 @@ def _through(
     indexed = [p for p in own if p.aot_index is not None]
     # Until torch 2.5, AOTAutograd put the weights that it lifted before the inputs of Dynamo's graph.
     weights = len(own) - len(theirs)
-    if not indexed and weights < 0:
+    backward = any(p.name.startswith("tangents_") for p in own)
+    if not indexed and (weights < 0 or backward):
         return {}
     names: dict[str, tuple[str, Place]] = {}
     for position, placeholder in enumerate(own):

@@ -97,10 +97,13 @@ class PackagedModel(Part):
         shared: files of the package that belong to no model alone.
         folder: where its files stand in the package, with a slash at the end; empty for files without a package.
         form: what the package is on disk.
+        whole: False for an archive that was cut off or not read to its end, for a folder without the small files that tell a whole
+            package, and for files without a package: what is not there may be elsewhere.
     """
 
     folder: str
     form: Form
+    whole: bool = True
 
     @cached_property
     def wrapper_file(self) -> PackageFile | None:
@@ -181,6 +184,18 @@ class PackagedModel(Part):
         return () if file is None or file.source is None else stored_weights(file.source)
 
     @cached_property
+    def beside(self) -> dict[str, StoredTensor]:
+        """Tensors of exported programs in the same package, by name; those that two programs have are left out."""
+        from aoti_logs.code.package_json import stored_payloads
+
+        found: dict[str, StoredTensor | None] = {}
+        for file in self.shared:
+            if file.role in {FileRole.WEIGHTS_CONFIG, FileRole.CONSTANTS_CONFIG} and file.source is not None:
+                for tensor in stored_payloads(file.source, file.role):
+                    found[tensor.fqn] = None if tensor.fqn in found else tensor
+        return {fqn: tensor for fqn, tensor in found.items() if tensor is not None}
+
+    @cached_property
     def custom_objects(self) -> tuple[CustomObject, ...]:
         """Objects of C++ classes (torchbind) among the constants."""
         from aoti_logs.code.package_json import custom_objects
@@ -221,6 +236,13 @@ class PackagedModel(Part):
     def missing(self) -> tuple[Reference, ...]:
         """Files that are named and are not there."""
         return tuple(r for r in self.references if r.missing)
+
+    @cached_property
+    def problems(self) -> tuple[str, ...]:
+        """What does not fit together in it, in sentences."""
+        from aoti_logs.code.package_problems import problems_of
+
+        return tuple(problems_of(self))
 
 
 @dataclass(frozen=True)
@@ -268,7 +290,7 @@ class Package:
         name: how a person finds it: the archive as `sources.name`, the folder, or for files without a package the wrapper.
         form: what it is on disk.
         prefix: folder in the archive that holds everything, with a slash at the end; empty when there is none.
-        files: all of its files, read or not, in the order of the archive.
+        files: all of its files: those whose text is read in the order of the archive, then the others.
         models: its models.
         programs: exported programs.
         problems: what could not be read, in sentences.

@@ -83,11 +83,14 @@ def package_of(
         if file.model is not None and file.path.startswith(_MODELS):
             by_model.setdefault(file.model, []).append(file)
     shared = tuple(f for f in files if not f.path.startswith(_MODELS))
+    names = set(paths)
+    markers = ("archive_version", "byteorder", ".data/version", "version")
+    whole = not problems and (form is Form.ARCHIVE or any(m in names for m in markers))
     models = []
     for model, own in by_model.items():
         told = {id(f): f for f in _with_one_library(own)}
         files = [told.get(id(f), f) for f in files] if len(told) == len(own) else files
-        models.append(PackagedModel(model, tuple(told.values()), shared, f"{_MODELS}{model}/", form))
+        models.append(PackagedModel(model, tuple(told.values()), shared, f"{_MODELS}{model}/", form, whole))
     found = tuple(SavedProgram(p, tuple(f for f in shared if f.model == p), shared) for p in sorted(programs))
     prefix = root if form is Form.ARCHIVE else ""
     return Package(name, form, prefix, tuple(files), tuple(models), found, problems, archive)
@@ -200,7 +203,7 @@ def loose_packages(entries: Sequence[Entry]) -> Iterator[Package]:
             continue
         model = stem.removesuffix(".wrapper")
         files = tuple(e.file(n, role_in_model(n), model) for n, e in own.items())
-        part = PackagedModel(model, files, files, "", Form.FILES)
+        part = PackagedModel(model, files, files, "", Form.FILES, whole=False)
         yield Package(wrapper.name, Form.FILES, "", files, (part,))
 
 

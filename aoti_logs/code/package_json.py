@@ -99,7 +99,7 @@ class ExternNode:
     index: int
     name: str | None
     target: str | None
-    """The operator, `torch.ops.demo.mix.default`; before torch 2.9 without `torch.ops`."""
+    """The operator, `demo::mix`."""
 
 
 def extern_nodes(source: Source) -> tuple[ExternNode, ...]:

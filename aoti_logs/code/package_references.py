@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOAD = re.compile(rb'\bloadKernel\(\s*"((?:[^"\\\n]|\\.){1,4000})"')
 _PROXY = re.compile(rb"\baoti_torch_proxy_executor_call_function\(\s*proxy_executor,\s*(\d{1,9})")
-_ENDINGS = (".wrapper.cpp", ".cpp")
+_OBJECTS_OF_WEIGHTS = (".weights.o", ".weights.obj")
 
 
 def references_of_model(model: PackagedModel) -> Iterator[Reference]:
@@ -82,18 +82,31 @@ def _of_wrapper(model: PackagedModel, source: Source, by_base: dict[str, Package
             yield Reference(
                 f"{model.folder}{name}", FileRole.KERNEL_BINARY, model.name, why, place, by_base.get(name)
             )
-    proxy = _PROXY.search(source.data)
+    proxy = next(proxy_calls(source), None)
     if proxy is not None:
         listed = model.one(FileRole.EXTERN_NODES)
         path = f"{model.folder}{listed.base if listed else f'{stem}.json'}"
-        place = source.place(source.line_at(proxy.start()))
+        place = source.place(source.line_at(proxy[1]))
         why = "the wrapper calls operators by their number in this list"
         yield Reference(path, FileRole.EXTERN_NODES, model.name, why, place, listed)
+
+
+def proxy_calls(source: Source) -> Iterator[tuple[int, int]]:
+    """Yield (number of the operator, offset) of each call of the proxy executor in a wrapper."""
+    for match in _PROXY.finditer(source.data):
+        yield int(match[1]), match.start()
 
 
 def _of_weights(model: PackagedModel) -> Iterator[Reference]:
     store = model.weights
     stem = _stem(model)
+    link = model.builds.get("link")
+    if model.cpp_only and link is not None and store.location is ValueIn.BIN:
+        # It says how many weights there are behind the library.
+        for name in (o for o in link.objects if o.endswith(_OBJECTS_OF_WEIGHTS)):
+            here = next((f for f in model.files if f.base == name), None)
+            why = "an object file that the link command takes"
+            yield Reference(f"{model.folder}{name}", FileRole.OBJECT, model.name, why, link.place, here)
     single = {
         ValueIn.BLOB: (FileRole.WEIGHTS_BLOB, f"{stem}_weights.blob", "the weights"),
         ValueIn.BIN: (FileRole.WEIGHTS_BIN, f"{stem}_serialized_weights.bin", "the weights"),
@@ -112,9 +125,7 @@ def _of_weights(model: PackagedModel) -> Iterator[Reference]:
 
 def _object_of_weights(model: PackagedModel, stem: str) -> str:
     link = model.builds.get("link")
-    named = (
-        [o for o in link.objects if o.endswith((".weights.o", ".weights.obj"))] if link is not None else []
-    )
+    named = [] if link is None else [o for o in link.objects if o.endswith(_OBJECTS_OF_WEIGHTS)]
     return named[0] if named else f"{stem}.weights.o"
 
 

@@ -80,16 +80,18 @@ def _signs_of_package(package: Package) -> Iterator[Sign]:
 
     if package.layout is Layout.PREFIXED:
         yield Sign((2, 8), None, "the archive has archive_version and byteorder")
-    elif package.layout is Layout.BARE:
+    elif package.layout is Layout.BARE and (package.models or package.file("archive_format") is not None):
         yield Sign((2, 5), (2, 8), "the archive has `version` and no archive_version")
+    elif package.layout is Layout.BARE:
+        yield Sign(None, (2, 9), "the program is saved as torch.export.save did before it wrote packages")
 
 
 def _signs_of_model(model: PackagedModel) -> Iterator[Sign]:
     file, wrapper = model.wrapper_file, model.wrapper
     if file is not None and file.base.endswith(".wrapper.cpp"):
         yield Sign((2, 7), None, "the wrapper is a .wrapper.cpp")
-    elif file is not None and wrapper is not None and model.folder:
-        yield Sign(None, (2, 7), "wrapper and kernels are one .cpp")
+    elif file is not None and wrapper is not None:
+        yield Sign(None, (2, 8), "wrapper and kernels are one .cpp")
     if model.metadata.device is not None:
         if model.metadata.platform is not None:
             yield Sign((2, 10), None, "the metadata names the platform")

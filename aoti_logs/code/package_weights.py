@@ -8,7 +8,7 @@ whether they stand behind the library's end (`USE_MMAP_SELF`) or in a file of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aoti_logs.code.package import PackagedModel
     from aoti_logs.code.package_file import PackageFile
     from aoti_logs.code.package_json import StoredTensor
-    from aoti_logs.code.wrapper_cpp_constants import ModelBase
     from aoti_logs.sources.source import Place
 
 
@@ -43,7 +42,7 @@ class ValueIn(StrEnum):
     FILES = "files"
     """Each in a file of the package (`"pickle_weights"`), which torch reads only when it is asked to (`load_weights_from_disk`)."""
     CALLER = "caller"
-    """Nowhere in the package: who loads the model has to give it."""
+    """Not with the model: who loads it has to give it. An exported program in the same package may hold it."""
     COMPUTED = "computed"
     """Computed of other constants when the model is loaded."""
     NOTHING = "nothing"
@@ -60,7 +59,7 @@ class WeightStore:
     """Where a model's weights are.
 
     `file` is the file that holds them all, where it is there, and `why` says how that is known, `by` with which line. `size` are the
-    bytes that all of them need there; None where the wrapper does not say. `packaged`: the model is in a package.
+    bytes that all of them need there; None where the wrapper does not say. `loadable`: nothing that loading them takes is missing.
     """
 
     location: ValueIn
@@ -68,13 +67,15 @@ class WeightStore:
     why: str
     by: Place | None
     size: int | None = None
-    packaged: bool = True
+    loadable: bool = True
 
     @property
     def loaded_by_itself(self) -> bool | None:
         """Whether loading the model brings them, without anybody giving them; None where that is not known."""
         if self.location is ValueIn.BLOB:
-            return self.packaged
+            return self.loadable
+        if not self.loadable:
+            return None
         return None if self.location in _NOT_SAID else self.location not in _GIVEN
 
 
@@ -111,8 +112,8 @@ def weight_store(model: PackagedModel) -> WeightStore:
     base = None if wrapper is None else wrapper.base
     if wrapper is None or base is None:
         return WeightStore(ValueIn.UNKNOWN, None, "there is no wrapper whose constructor would say so", None)
-    stored = [c for c in wrapper.constants if not c.from_folded]
-    size = _total(stored, base)
+    # A wrapper that was cut off describes fewer constants than it announces.
+    size = _total(wrapper.constants) if len(wrapper.constants) == base.constants else None
     place = wrapper.source.place(base.include_line)
     if not base.constants:
         return WeightStore(
@@ -129,6 +130,9 @@ def weight_store(model: PackagedModel) -> WeightStore:
         config = model.one(FileRole.WEIGHTS_CONFIG)
         why = "the constructor says that the library comes without weights (include_weights is false)"
         location = ValueIn.BLOB if blob is not None else ValueIn.CALLER if config is None else ValueIn.FILES
+        if location is ValueIn.CALLER and model.folder and not model.whole:
+            why += ", and what is left of the package does not show where they are"
+            location = ValueIn.UNKNOWN
         return WeightStore(location, blob or config, why, place, size, bool(model.folder))
     mapped = compiled is not None and compiled.defines("USE_MMAP_SELF")
     by = compiled.place if mapped and compiled is not None else place
@@ -141,9 +145,9 @@ def weight_store(model: PackagedModel) -> WeightStore:
     )
     if model.cpp_only:
         file = model.one(FileRole.WEIGHTS_BIN)
-        if mapped or file is not None:
-            return WeightStore(ValueIn.BIN, file, why, by, size)
         objects = model.of_role(FileRole.OBJECT)
+        if mapped or file is not None:
+            return WeightStore(ValueIn.BIN, file, why, by, size, loadable=bool(objects))
         named = [f for f in objects if f.base.endswith((".weights.o", ".weights.obj"))]
         file = named[0] if named else objects[0] if len(objects) == 1 else None
         return WeightStore(ValueIn.OBJECT, file, why, by, size)
@@ -151,16 +155,19 @@ def weight_store(model: PackagedModel) -> WeightStore:
     return WeightStore(location, model.library, why, by, size)
 
 
-def _total(stored: list[Constant], base: ModelBase) -> int | None:
-    sizes = [c.data_size for c in stored]
+def _total(constants: tuple[Constant, ...]) -> int | None:
+    sizes = [c.data_size for c in constants if not c.from_folded]
     known = [s for s in sizes if s is not None]
-    # A wrapper that was cut lists fewer constants than it announces.
-    return sum(known) if len(known) == len(sizes) and len(stored) <= base.constants else None
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def values(model: PackagedModel) -> tuple[ConstantValue, ...]:
     """Return where the value of each constant lies."""
-    return () if model.wrapper is None else tuple(_values(model, model.wrapper.constants))
+    if model.wrapper is None:
+        return ()
+    found = tuple(_values(model, model.wrapper.constants))
+    present = {v.constant.name: v.present for v in found}
+    return tuple(_of_parts(model, v, present) if v.location is ValueIn.COMPUTED else v for v in found)
 
 
 def _values(model: PackagedModel, constants: tuple[Constant, ...]) -> Iterator[ConstantValue]:
@@ -189,7 +196,21 @@ def _folded(model: PackagedModel, constant: Constant) -> ConstantValue:
     why = "the model computes it when it is loaded (from_folded is true)"
     if how is not None and how.reads:
         why = f"the model computes it of {', '.join(how.reads)} when it is loaded"
-    return ConstantValue(constant, ValueIn.COMPUTED, present=True, why=why, by=by)
+    return ConstantValue(constant, ValueIn.COMPUTED, why=why, by=by)
+
+
+def _of_parts(model: PackagedModel, value: ConstantValue, present: dict[str, bool | None]) -> ConstantValue:
+    """Say of a computed constant whether what it is computed of is there."""
+    how = model.foldings.get(value.constant.name)
+    if how is None or how.reads is None:
+        return value
+    parts = [present.get(name) for name in how.reads]
+    lacking = [name for name in how.reads if present.get(name) is False]
+    return replace(
+        value,
+        present=False if lacking else None if None in parts else True,
+        problem=f"{', '.join(lacking)} is not there" if lacking else None,
+    )
 
 
 def _in_store(
@@ -197,12 +218,19 @@ def _in_store(
 ) -> ConstantValue:
     """Take a constant that lies with all others."""
     location, file = store.location, store.file
-    if location in {ValueIn.UNKNOWN, ValueIn.CALLER}:
-        present = False if location is ValueIn.CALLER else None
-        return ConstantValue(constant, location, present=present, why=store.why, by=store.by)
+    if location is ValueIn.UNKNOWN:
+        return ConstantValue(constant, location, why=store.why, by=store.by)
+    if location is ValueIn.CALLER:
+        held = model.beside.get(constant.fqn or "")
+        file = None if held is None else next((f for f in model.shared if f.path == held.path), None)
+        if held is None or file is None:
+            return ConstantValue(constant, location, present=False, why=store.why, by=store.by)
+        why = f"{store.why}; an exported program beside it has a tensor of this name, which torch does not give to the model"
+        return ConstantValue(
+            constant, location, file, file.path, held.offset, True, why, store.by, file.problem
+        )
     if file is None:
-        # Files that were never packed together may lie elsewhere.
-        present = False if model.folder else None
+        present = False if model.whole else None
         return ConstantValue(
             constant, location, None, None, offset, present, store.why, store.by, _gone(location, model)
         )
@@ -218,13 +246,18 @@ def _in_store(
 
 
 def _gone(location: ValueIn, model: PackagedModel) -> str:
-    where = "in the package" if model.folder else "beside the wrapper"
     what = {
         ValueIn.BLOB: "the file of weights",
         ValueIn.BIN: "the file of weights",
         ValueIn.OBJECT: "the object file of weights",
     }.get(location, "the library")
-    return f"{what} is not {where}"
+    return f"{what} is not {_where(model)}"
+
+
+def _where(model: PackagedModel) -> str:
+    if not model.folder:
+        return "beside the wrapper"
+    return "in the package" if model.whole else "in what is left of the package"
 
 
 def _in_files(model: PackagedModel, constant: Constant, told: dict[str, StoredTensor]) -> ConstantValue:
@@ -248,9 +281,10 @@ def _in_files(model: PackagedModel, constant: Constant, told: dict[str, StoredTe
     place = entry.source.place(1)
     why = f"{name} names {entry.file}"
     if file is None:
-        problem = f"{entry.path or 'the file'} is not in the package"
+        problem = f"{entry.path or 'the file'} is not {_where(model)}"
+        present = False if model.whole else None
         return ConstantValue(
-            constant, ValueIn.FILES, None, entry.path, entry.offset, False, why, place, problem
+            constant, ValueIn.FILES, None, entry.path, entry.offset, present, why, place, problem
         )
     differ = [
         f"{what} {_shown(theirs)} in {name}, {_shown(ours)} in the wrapper"

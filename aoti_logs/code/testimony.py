@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Place, Source
 
 _BACKED = re.compile(r"s\d+")
+_TANGENT = re.compile(r"tangents_\d+")
+_PRIMAL = re.compile(r"primals_\d+")
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Testimony:
     why: str
     source: Source
     compile_id: str | None = None
+    measures: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Sizes by generated name (`graph_inputs.measures`), where the witness prints them."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,24 @@ class WrapperInputs:
     def tensors(self) -> tuple[ModelInput, ...]:
         """Inputs that are tensors."""
         return tuple(i for i in self.inputs if not i.scalar)
+
+    @cached_property
+    def backward(self) -> bool:
+        """Whether it is a backward graph: of what it gets, only `primals_N` are the caller's."""
+        return any(_TANGENT.fullmatch(i.name) for i in self.inputs)
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """Names of the inputs that a caller gives; others are what the forward graph saved, and gradients."""
+        names = (i.name for i in self.inputs)
+        return frozenset(n for n in names if not self.backward or _PRIMAL.fullmatch(n))
+
+    @cached_property
+    def of_caller(self) -> WrapperInputs:
+        """The same of the inputs that a caller gives."""
+        if not self.backward:
+            return self
+        return WrapperInputs(tuple(i for i in self.inputs if i.name in self.given), self.sizes, self.checks)
 
     @cached_property
     def symbols(self) -> frozenset[str]:

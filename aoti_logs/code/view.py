@@ -13,8 +13,15 @@ from aoti_logs.code.slice import value_loads
 
 if TYPE_CHECKING:
     from aoti_logs.code.body import Body
+    from aoti_logs.code.buffer_flow import InputsReaching
+    from aoti_logs.code.buffer_life import BufferLife, BufferLives
+    from aoti_logs.code.buffer_uses import BufferUses
+    from aoti_logs.code.buffer_writers import LastWriter
     from aoti_logs.code.codebase import CodeBase, Wrapper
+    from aoti_logs.code.example_inputs import Example
+    from aoti_logs.code.input_dims import InputDim
     from aoti_logs.code.input_names import InputName
+    from aoti_logs.code.missing_checks import MissingCheck
     from aoti_logs.code.model import (
         Argument,
         Constant,
@@ -24,6 +31,8 @@ if TYPE_CHECKING:
         ModelInput,
         Size,
     )
+    from aoti_logs.code.size_evidence import SizeEvidence
+    from aoti_logs.code.symbol_facts import SymbolFacts, Symbols
 
 _MAX_BUFFERS = 500
 _EXTENTS = re.compile(r"[{(]([^{}()]*(?:\([^()]*\)[^{}()]*)*)[})]")
@@ -54,10 +63,17 @@ class Tensor:
 class ModelView:
     """Questions about one wrapper."""
 
-    def __init__(self, wrapper: Wrapper, base: CodeBase, names: dict[str, InputName]) -> None:
+    def __init__(
+        self,
+        wrapper: Wrapper,
+        base: CodeBase,
+        names: dict[str, InputName],
+        told: SizeEvidence | None = None,
+    ) -> None:
         self.wrapper = wrapper
         self.base = base
         self.names = names
+        self._told = told
         self._bodies: dict[str, Body | None] = {}
         self._named: dict[tuple[str, ArgumentKind], Tensor] = {}
         self._written: dict[int, tuple[str, ...]] = {}
@@ -92,6 +108,38 @@ class ModelView:
                 break
             symbol = size.alias_of
         return tuple(chain)
+
+    @cached_property
+    def input_dims(self) -> tuple[InputDim, ...]:
+        """Every dimension of the inputs that are tensors: what it is, and what is tested about it."""
+        from aoti_logs.code.input_dims import input_dims
+
+        return input_dims(self.wrapper.inputs, self.wrapper.sizes, self.wrapper.checks, self.names)
+
+    @cached_property
+    def examples(self) -> dict[str, Example]:
+        """The example inputs that a Python wrapper carries, by generated name."""
+        from aoti_logs.code.example_inputs import example_inputs
+
+        return {} if self.is_aot else example_inputs(self.wrapper.source)
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The size symbols."""
+        from aoti_logs.code.symbol_facts import Symbols
+
+        return Symbols(self, self._told, self.examples)
+
+    def symbol(self, name: str) -> SymbolFacts:
+        """Return everything that is known of one size symbol."""
+        return self.symbols[name]
+
+    @cached_property
+    def missing_checks(self) -> tuple[MissingCheck, ...]:
+        """What nobody tests before the model computes."""
+        from aoti_logs.code.missing_checks import missing_checks
+
+        return missing_checks(self)
 
     @property
     def is_aot(self) -> bool:
@@ -270,6 +318,34 @@ class ModelView:
             elif origin is not None:
                 found.setdefault(origin, self.named(origin))
         return tuple(found.values())
+
+    @cached_property
+    def _buffer_uses(self) -> BufferUses:
+        from aoti_logs.code.buffer_uses import BufferUses
+
+        return BufferUses(self.wrapper, self.body, self.sizes, self.layouts)
+
+    @cached_property
+    def _lives(self) -> BufferLives:
+        from aoti_logs.code.buffer_life import BufferLives
+
+        return BufferLives(self._buffer_uses)
+
+    def buffer(self, name: str) -> BufferLife | None:
+        """Return the life of a buffer, input or constant; None when the wrapper has none of that name."""
+        return self._lives.of(name)
+
+    def last_writer(self, name: str, before: int | None = None) -> LastWriter:
+        """Return who wrote a tensor last before launch number `before` (None: before the model returns)."""
+        from aoti_logs.code.buffer_writers import last_writer
+
+        return last_writer(self._buffer_uses, name, -1 if before is None else before)
+
+    def inputs_reaching(self, name: str, before: int | None = None) -> InputsReaching:
+        """Return the inputs and constants that reach a tensor as launch number `before` would see it."""
+        from aoti_logs.code.buffer_flow import BufferFlow
+
+        return BufferFlow(self._buffer_uses).inputs(name, -1 if before is None else before)
 
     def limits(self, tensor: str, dim: int) -> dict[CheckKind, InputCheck]:
         """Return the checks of one dimension of an input."""

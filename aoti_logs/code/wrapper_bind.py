@@ -17,9 +17,8 @@ from aoti_logs.code.model import Argument, ArgumentKind
 from aoti_logs.code.wrapper_text import as_call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from aoti_logs.code.body import Param
     from aoti_logs.code.expr import Expr
 
 LAUNCHER_PARAMS = frozenset({"device_idx_", "stream_", "kernels_", "cubin_dir_"})
@@ -34,7 +33,7 @@ _SCALAR_CAST = re.compile(
 _TAIL = re.compile(r"\.(?:data_ptr|get|release|data|cbegin)(?:<[^()]*>)?\(\)$")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d{1,64}(?:\.\d*)?(?:[eE][-+]?\d+)?)(?:[uUlLfF]*)")
-_VIEWS = frozenset(
+VIEWS = frozenset(
     {
         "wrap_with_raii_handle_if_needed",
         "reinterpret_tensor_wrapper",
@@ -63,6 +62,7 @@ _VIEWS = frozenset(
         "torch.ops.aten.view.dtype",
     }
 )
+"""Functions that only show or hold their first argument."""
 _OTHER = frozenset(
     {
         "this->device_idx_",
@@ -121,7 +121,7 @@ def behind(text: str, stands_for: Mapping[str, str]) -> str:
             text = stands_for.get(text, text)
         else:
             call = as_call(text)
-            if call is not None and not call[2] and call[0] in _VIEWS and call[1]:
+            if call is not None and not call[2] and call[0] in VIEWS and call[1]:
                 text = call[1][0]
         if text == before:
             return text
@@ -148,6 +148,8 @@ def _whole(text: str) -> bool:
 @lru_cache(maxsize=65536)
 def cpp_value(text: str) -> Expr | None:
     """Return the expression that C++ text writes: a number, a name, or what the C++ grammar makes of it."""
+    if text in {"true", "false"}:
+        return Num(int(text == "true"))
     if _IDENTIFIER.fullmatch(text):
         return Name(text)
     if _NUMBER.fullmatch(text):
@@ -160,23 +162,22 @@ def cpp_value(text: str) -> Expr | None:
     return parse_cpp(text)
 
 
-def argument(position: int, param: str | None, text: str, names: Names) -> Argument:
+def argument(position: int, param: str | None, text: str, names: Names, dtype: str | None = None) -> Argument:
     """Return one C++ argument with its kind and the name behind it."""
     core = behind(text, names.stands_for)
-    if param in LAUNCHER_PARAMS or core in _OTHER:
-        return Argument(position, None if param in LAUNCHER_PARAMS else param, text, ArgumentKind.OTHER)
-    if _IDENTIFIER.fullmatch(core) and core not in {"true", "false"}:
-        kind = names.kind(core)
-        size: Expr | None = Name(core) if kind is ArgumentKind.SIZE else None
-        return Argument(position, param, text, kind, core, size)
-    if _NUMBER.fullmatch(core):
-        return Argument(position, param, text, ArgumentKind.LITERAL, None, _number(core))
+    kind, name, value = ArgumentKind.OTHER, None, None
     if core in {"true", "false"}:
-        return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(int(core == "true")))
-    if core.startswith(('"', "'", "{", "cached_torch_", "std::nullopt", "[")):
-        return Argument(position, param, text, ArgumentKind.OTHER)
-    value = cpp_value(core)
-    return Argument(position, param, text, ArgumentKind.EXPRESSION, _single_name(core, names), value)
+        kind, value = ArgumentKind.LITERAL, cpp_value(core)
+    elif core in _OTHER:
+        pass
+    elif _IDENTIFIER.fullmatch(core):
+        kind, name = names.kind(core), core
+        value = Name(core) if kind is ArgumentKind.SIZE else None
+    elif _NUMBER.fullmatch(core):
+        kind, value = ArgumentKind.LITERAL, _number(core)
+    elif not core.startswith(('"', "'", "{", "cached_torch_", "std::nullopt", "[")):
+        kind, name, value = ArgumentKind.EXPRESSION, _single_name(core, names), cpp_value(core)
+    return Argument(position, param, text, kind, name, value, dtype)
 
 
 def _number(text: str) -> Expr | None:
@@ -190,13 +191,3 @@ def _single_name(text: str, names: Names) -> str | None:
     """Return the only variable in an expression, when there is exactly one that is known."""
     found = {n for n in _IDENTIFIER.findall(text) if n in names.sizes or SYMBOL.fullmatch(n)}
     return found.pop() if len(found) == 1 else None
-
-
-def bind(texts: Sequence[str], params: Sequence[Param | str], names: Names) -> tuple[Argument, ...]:
-    """Return the arguments bound to parameters by position; those beyond the parameters have none."""
-    bound = []
-    for position, text in enumerate(texts):
-        param = params[position] if position < len(params) else None
-        name = param if param is None or isinstance(param, str) else param.name
-        bound.append(argument(position, name, text, names))
-    return tuple(bound)

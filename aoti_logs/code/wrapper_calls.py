@@ -17,12 +17,13 @@ CHECKED = ("AOTI_TORCH_ERROR_CODE_CHECK(", "AOTI_RUNTIME_ERROR_CODE_CHECK(", "AO
 _HOUSEKEEPING = re.compile(
     r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia)_(?:guard|caching_allocator|set_arg|start_encoding|dispatch|create|delete"
     r"|get|memcpy|copy_buffer|free|malloc|synchronize)\w*"
-    r"|abi_version|as_strided|assign_tensors(?:_out)?|check\w*|clone_preserve_strides|create_\w+|delete_\w+|device_\w+"
+    r"|abi_version|as_strided|assign_tensors(?:_out)?|check|clone_preserve_strides|create_\w+|delete_\w+|device_\w+"
     r"|dtype\w*|get_\w+|grad_mode_\w+|is_\w+|item_\w+|layout\w*|library_\w+|memory_format\w*|new_\w+"
     r"|print_tensor_handle|save_tensor_handle|scalar_to_tensor_\w+|\w+_to_ivalue|stream_id|warn|unsafe_\w+"
     r"|_?_?reinterpret_tensor\w*|record_function_\w+|torchvision)"
 )
-"""Shims that hold, free, describe or print: nothing is computed. Every other `aoti_torch_` call is an operator."""
+"""Shims that hold, free, describe or print: nothing is computed. Every other `aoti_torch_` call is an operator, or a
+check of values, which fails like one (`aoti_torch_check_inf_and_nan`)."""
 
 _ATEN = re.compile(r"at::(?!detail::|k[A-Z]|Tensor\b|ScalarType|vec::)(?:_ops::)?\w+(?:::call\w*)?")
 _LAUNCHERS = frozenset({"launchKernel", "op.callBoxed"})
@@ -30,7 +31,7 @@ _NOTHING = frozenset(
     {
         "RECORD_FUNCTION", "AOTI_TORCH_WARN", "printf", "fflush", "wrap_with_raii_handle_if_needed", "drop",
         "convert_handle_to_arrayref_tensor", "__check_inputs_outputs", "assert_numel", "PyTuple_SetItem",
-        "PyList_SetItem", "PyErr_Occurred", "inputs.clear", "std::cout", "std::cerr",
+        "PyList_SetItem", "PyErr_Occurred", "Py_INCREF", "ensure_triton_kernel_compiles_started", "inputs.clear", "std::cout", "std::cerr",
     }
 )  # fmt: skip
 _NOTHING_METHODS = frozenset(
@@ -41,7 +42,7 @@ _NOTHING_METHODS = frozenset(
 def is_launch(callee: str, kernels: frozenset[str]) -> bool:
     """Tell whether a call runs a kernel, fused or of ATen, a library or a custom op."""
     name = callee.removeprefix("this->").removeprefix("kernels_->").removeprefix("kernels.")
-    if name in kernels or (name.startswith("call_") and name[5:] in kernels) or callee in _LAUNCHERS:
+    if name in kernels or callee.startswith(("kernels.", "call_")) or callee in _LAUNCHERS:
         return True
     if callee.startswith("aoti_torch_"):
         return callee == "aoti_torch_mps_run_command_block" or not _HOUSEKEEPING.fullmatch(callee)

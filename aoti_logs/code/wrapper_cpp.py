@@ -8,27 +8,24 @@ fixed text in front of the model (runtime interface, launch helpers) are never r
 
 from __future__ import annotations
 
-import bisect
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code import wrapper_cpp_info as info
 from aoti_logs.code import wrapper_cpp_landmarks as landmarks
-from aoti_logs.code.body import Param
-from aoti_logs.code.kernel_text import cpp_kernel_at, cpp_params, quoted, triton_kernel
-from aoti_logs.code.model import Backend, Call, CompiledModel, Kernel, Launch, ModelInput
-from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS, bind
+from aoti_logs.code.model import Call, CompiledModel, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_cpp_body import body_of
+from aoti_logs.code.wrapper_cpp_bound import bound
 from aoti_logs.code.wrapper_cpp_constants import constants, model_base
+from aoti_logs.code.wrapper_cpp_kernels import Kernels
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
 from aoti_logs.code.wrapper_mentions import Mentions
-from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aoti_logs.code.model import Buffer, Constant, InputCheck, Release, Size
+    from aoti_logs.code.model import Buffer, Constant, InputCheck, Launcher, Release, Size
     from aoti_logs.code.wrapper_cpp_constants import ModelBase
     from aoti_logs.sources.source import Source
 
@@ -36,7 +33,6 @@ _DEVICE_INCLUDE = re.compile(rb"#include <torch/csrc/inductor/(?:aoti_include|cp
 _DEVICE_USE = re.compile(
     rb"cached_torch_device_type_(\w+)|CACHE_TORCH_DEVICE\((\w+)\)|empty_strided_(cpu|cuda|xpu)\b"
 )
-_TRITON_TEXT = re.compile(rb"async_compile\.triton\((?P<name>'[^'\n]*'|\"[^\"\n]*\"), (?P<quote>'''|\"\"\")")
 
 
 class WrapperFile:
@@ -70,22 +66,6 @@ class WrapperFile:
         return tuple(dict.fromkeys(found)) or ("cpu",)
 
     @cached_property
-    def _starts(self) -> list[tuple[int, str, str]]:
-        return landmarks.kernel_starts(self.source.data)
-
-    @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """Kernel name -> positions in `_starts`."""
-        places: dict[str, list[int]] = {}
-        for at, (_, name, _) in enumerate(self._starts):
-            places.setdefault(name, []).append(at)
-        return places
-
-    @cached_property
-    def _slots(self) -> tuple[str, ...]:
-        return landmarks.kernel_slots(self.source.data)
-
-    @cached_property
     def _entry(self) -> landmarks.Function | None:
         return landmarks.entry_function(self.source.data)
 
@@ -101,89 +81,31 @@ class WrapperFile:
     # ------------------------------------------------------------ kernels
 
     @cached_property
+    def _kernels(self) -> Kernels:
+        return Kernels(self.source)
+
+    @property
     def kernel_names(self) -> tuple[str, ...]:
         """Names of all kernels that the wrapper defines, declares or keeps a slot for."""
-        return tuple(dict.fromkeys([name for _, name, _ in self._starts] + list(self._slots)))
+        return self._kernels.names
 
     def kernel(self, name: str) -> Kernel | None:
         """Return a kernel by the name that launches use, or None."""
-        return self._kernel(name)
-
-    @cached_property
-    def _kernel_cache(self) -> dict[str, Kernel | None]:
-        return {}
-
-    def _kernel(self, name: str) -> Kernel | None:
-        if name not in self._kernel_cache:
-            self._kernel_cache[name] = self._read_kernel(name)
-        return self._kernel_cache[name]
-
-    def _read_kernel(self, name: str) -> Kernel | None:
-        places = self._places.get(name, [])
-        forms = {self._starts[at][2]: at for at in places}
-        if "cpp" in forms:
-            # A definition follows its declaration, so that the last one has the body.
-            return cpp_kernel_at(self.source, self._starts[forms["cpp"]][0])
-        for form in ("lazy", "call"):
-            if form in forms:
-                kernel = self._triton_in(name, *self._range(forms[form]))
-                if kernel is not None:
-                    return kernel
-        if "call" in forms:
-            start, end = self._range(forms["call"])
-            params = tuple(p for p in self._call_params(name) if p.name not in LAUNCHER_PARAMS)
-            return Kernel(
-                name,
-                Backend.TRITON,
-                self.source,
-                self.source.line_at(start),
-                self.source.line_at(end - 1),
-                params,
-            )
-        return None
-
-    def _range(self, at: int) -> tuple[int, int]:
-        start = self._starts[at][0]
-        following = self._starts[at + 1][0] if at + 1 < len(self._starts) else len(self.source.data)
-        end = self.source.data.find(b"\n}", start, following)
-        return start, following if end < 0 or self._starts[at][2] == "lazy" else end + 2
-
-    def _triton_in(self, name: str, start: int, end: int) -> Kernel | None:
-        data = self.source.data
-        match = _TRITON_TEXT.search(data, start, end)
-        if match is None:
-            return None
-        stop = data.find(match["quote"], match.end(), end)
-        text = self.source.cut(match.end(), end if stop < 0 else stop)
-        return triton_kernel(self.source, text, self.source.line_at(match.start()), name=name)
-
-    def _call_params(self, name: str) -> tuple[Param, ...]:
-        """Return the parameters of the C++ function `call_<name>`, the launcher's own included."""
-        at = next((p for p in self._places.get(name, []) if self._starts[p][2] == "call"), None)
-        if at is None:
-            return ()
-        data = self.source.data
-        start = data.find(b"(", data.find(b"call_", self._starts[at][0]))
-        stop = data.find(b"{", start)
-        text = self.source.cut(start, len(data) if stop < 0 else stop)
-        end = closing(text, 0)
-        return cpp_params(text[1:end]) if end > 0 else ()
+        return self._kernels.kernel(name)
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """All kernels that can be read, in the order of their names in the file."""
-        return tuple(k for k in map(self._kernel, self.kernel_names) if k is not None)
+        return self._kernels.all
 
     def kernels_with(self, message: str) -> tuple[Kernel, ...]:
         """Return the kernels in whose body a check prints exactly that message."""
-        offsets = [start for start, _, _ in self._starts]
-        names: dict[str, None] = {}
-        for at in quoted(self.source.data, message):
-            place = bisect.bisect_right(offsets, at) - 1
-            if place >= 0:
-                names[self._starts[place][1]] = None
-        found = (self._kernel(name) for name in names)
-        return tuple(k for k in found if k is not None and any(m == message for _, m in k.asserts))
+        return self._kernels.with_check(message)
+
+    @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How each kernel is started on its device, where the wrapper says it."""
+        return (*self._kernels.launchers, *self._read.launchers.values())
 
     # ------------------------------------------------------------ the entry function
 
@@ -207,39 +129,7 @@ class WrapperFile:
         return self.source.cut(function[1], function[2]), self.source.line_at(function[1])
 
     def _bound(self, index: int, raw: RawLaunch) -> Launch:
-        params, backend = self._called(raw.kernel)
-        return Launch(
-            index,
-            raw.kernel,
-            backend,
-            raw.line,
-            raw.text,
-            bind(raw.split(), params, self._read.names),
-            raw.checked,
-            raw.handle,
-            raw.source_nodes,
-            raw.stack,
-            raw.outputs,
-            raw.branch,
-        )
-
-    def _called(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
-        """Return what the arguments of a call are bound to, and what is called."""
-        if name not in self._targets:
-            self._targets[name] = self._target(name)
-        return self._targets[name]
-
-    @cached_property
-    def _targets(self) -> dict[str, tuple[tuple[Param | str, ...], Backend]]:
-        return {}
-
-    def _target(self, name: str) -> tuple[tuple[Param | str, ...], Backend]:
-        if name not in self._places and name not in self._slots:
-            return (), Backend.EXTERN
-        kernel = self._kernel(name)
-        own = () if kernel is None else kernel.params
-        params: tuple[Param | str, ...] = _launcher_marked(self._call_params(name), own) or own
-        return params, kernel.backend if kernel is not None else Backend.TRITON
+        return bound(index, raw, self._kernels.target(raw.kernel), self._read)
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
@@ -255,11 +145,11 @@ class WrapperFile:
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
         """All launches and extern calls, in program order."""
-        raws, bound = self._read.launches, self._read.bound
-        key = tuple((name, *self._called(name)) for name in dict.fromkeys(raw.kernel for raw in raws))
-        if key not in bound:
-            bound[key] = tuple(self._bound(index, raw) for index, raw in enumerate(raws))
-        return bound[key]
+        raws, done = self._read.launches, self._read.bound
+        key = tuple((name, self._kernels.target(name)) for name in dict.fromkeys(raw.kernel for raw in raws))
+        if key not in done:
+            done[key] = tuple(self._bound(index, raw) for index, raw in enumerate(raws))
+        return done[key]
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
@@ -364,9 +254,3 @@ class WrapperFile:
             self.kernel_files,
             self.unread,
         )
-
-
-def _launcher_marked(call: tuple[Param, ...], own: tuple[Param, ...]) -> tuple[Param | str, ...]:
-    """Return the parameters of a `call_<kernel>` function, those that the kernel does not have as launcher's."""
-    known = {p.name for p in own} or {p.name for p in call if not p.name.startswith("_grid_")}
-    return tuple(p if p.name in known and p.name not in LAUNCHER_PARAMS else "stream_" for p in call)

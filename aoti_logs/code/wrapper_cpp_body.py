@@ -8,14 +8,16 @@ and `at::..._out` calls instead of handles and shims.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Release, Size
-from aoti_logs.code.wrapper_bind import SYMBOL, cpp_value
 from aoti_logs.code.wrapper_calls import CHECKED, is_launch, means_nothing, names_of_outputs
 from aoti_logs.code.wrapper_cpp_custom import RESULT, CustomCalls
+from aoti_logs.code.wrapper_cpp_flow import Flow
+from aoti_logs.code.wrapper_cpp_inline import InlineLaunches
+from aoti_logs.code.wrapper_cpp_passing import holds, is_field, passes
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
+from aoti_logs.code.wrapper_cpp_sizes import Sizes
 from aoti_logs.code.wrapper_cpp_tensors import Tensors
 from aoti_logs.code.wrapper_text import Statement, as_call, split_arguments, statements, string_value
 
@@ -26,24 +28,25 @@ _DECLARATION = re.compile(
 )
 _NOT_TYPES = frozenset({"return", "throw", "delete", "new", "else", "goto", "case", "using", "typedef"})
 _ASSIGNMENT = re.compile(r"(?P<target>[A-Za-z_][\w.\->\[\]]*)\s*=(?!=)\s*(?P<value>.*)", re.DOTALL)
-_SIZE_OF = re.compile(r"(?P<tensor>\w+?)_(?P<what>size|stride)\[(?P<dim>\d{1,9})\]")
-_SIZE_CALL = re.compile(r"(?P<tensor>\w+)\.(?P<what>size|stride|sizes\(\)\.at|sym_size)\((?P<dim>\d{1,9})\)")
 _INPUT = re.compile(
     r"(?:std::move\()?inputs\[(\d{1,9})\]\)?|std::get<(\d{1,9})>\(inputs\)|.*\(c_inputs\[(\d{1,9})\]\)"
 )
+_VALUE = re.compile(r"(?P<tensor>inputs\[\d{1,9}\]|[A-Za-z_]\w*)\.item(?:<[\w:]+>\(\)|\(\)\.to\w+\(\))")
+"""A tensor's number in torch 2.4 without handles: `inputs[1].item<int64_t>()`, `buf0.item().toLong()`."""
 _CONSTANT = re.compile(r"\*?(?:tensor_handle_to_tensor_pointer\()?constants_->at\((\d{1,9})\)\)?")
-_INTEGER_TYPES = frozenset(
-    {"int64_t", "int32_t", "long", "int", "double", "float", "bool", "auto", "uint32_t", "size_t"}
-)
 _HANDLES = re.compile(r"// \[Provenance debug handles\] (?P<kernel>.*):(?P<handle>\d{1,18})\s*$")
 _NODES = re.compile(r"// (?:Topologically Sorted |Unsorted )?Source Nodes: \[(?P<nodes>[^\]]*)\]")
 _ASSERT = re.compile(r"throw std::runtime_error\(\"(?P<message>(?:[^\"\\]|\\.)*)\"")
 _OUTPUT = re.compile(r"output_handles\[(\d{1,9})\]")
+_RETURNED = re.compile(
+    r"std::get<(?P<index>\d{1,9})>\(output_arrayref_tensors\) = (?P<name>\w+)\."
+    r"|convert_handle_to_arrayref_tensor\((?P<name2>\w+), std::get<(?P<index2>\d{1,9})>\(output_arrayref_tensors\)\)"
+)
 _RELEASE = re.compile(r"([A-Za-z_]\w*)\.reset\(\)$")
-_GATE = "_check_aoti_runtime_check_inputs_env"
-_BLOCK = re.compile(r"(?:else\b|if\b|while\b|for\b|do\b|switch\b|try\b|catch\b)")
 _SHORT_IF = re.compile(r"if \(.{1,400}\)\s*(?:break|continue|return)$", re.DOTALL)
 _JUMPS = ("break", "continue", "return", "using ", "typedef ", "static_assert", "delete ", "thread_local ")
+FOLDING = "_const_run_impl"
+"""What stands for the name of the graph that folds constants: a function of its own, whose buffers are its own, too."""
 _LONGEST_KEPT = 1 << 17
 """What was read of longer text is not kept for other copies of it."""
 
@@ -63,10 +66,11 @@ class EntryReader:
         self._inputs = dict(inputs)
         self._tensors = Tensors(self.body)
         self._custom = CustomCalls(self._tensors)
-        self._heads: list[str] = []
+        self._sizes = Sizes(self.body)
+        self._inline = InlineLaunches(self.body)
+        self._flow = Flow()
         self._handle: int | None = None
         self._nodes: tuple[str, ...] = ()
-        self._stacks: list[str | None] = [None]
 
     def read(self, text: str, first_line: int) -> EntryBody:
         """Read a function body (the text between its braces) whose first line is `first_line`."""
@@ -77,25 +81,35 @@ class EntryReader:
                 case "head":
                     self._open(statement)
                 case "close":
-                    if self._heads:
-                        self._heads.pop()
-                        self._stacks.pop()
+                    if not self._flow.close():
+                        self.body.unread.append((statement.line, statement.text))
+                case "broken":
+                    self._broken(statement)
                 case _:
                     if not self._statement(statement.text, statement.line):
                         self.body.unread.append((statement.line, statement.text[:400]))
+        if self._flow.depth:
+            self.body.unread.append((first_line + text.count("\n"), f"{self._flow.head} is not closed"[:400]))
         return self.body
+
+    def _broken(self, statement: Statement) -> None:
+        """Take a statement without its end; a call of a kernel keeps its place among the calls."""
+        name = statement.text.partition("(")[0].removeprefix("call_")
+        if name in self._kernels:
+            self._add(RawLaunch(name, statement.line, statement.text, None))
+        self.body.unread.append((statement.line, statement.text[:400]))
 
     def _comment(self, text: str) -> None:
         if match := _HANDLES.match(text):
             self._handle = int(match["handle"])
+        elif self._flow.comment(text):
+            pass
         elif match := _NODES.match(text):
             self._nodes = tuple(n.strip() for n in match["nodes"].split(",") if n.strip())
 
     def _open(self, statement: Statement) -> None:
         head = statement.text
-        self._heads.append(head)
-        self._stacks.append(self._stacks[-1])
-        if head and not _BLOCK.match(head) and not self._custom.head(head):
+        if not self._flow.open(head) and not self._custom.head(head):
             self.body.unread.append((statement.line, head[:400]))
 
     def _statement(self, text: str, line: int) -> bool:
@@ -121,7 +135,11 @@ class EntryReader:
             return self._declaration(declared, text, line)
         if assigned := _ASSIGNMENT.match(text):
             return self._assignment(assigned["target"], assigned["value"].strip(), text, line)
-        if self._custom.collect(text):
+        if returned := _RETURNED.match(text):
+            index = int(returned["index"] or returned["index2"])
+            self.body.outputs.setdefault(index, self._tensors.core(returned["name"] or returned["name2"]))
+            return True
+        if self._custom.collect(text) or self._tensors.applied(text):
             return True
         return self._call(text, line, text, checked=False) or means_nothing(text)
 
@@ -168,12 +186,14 @@ class EntryReader:
             outputs = tuple(n for n in self._tensors.uninitialized if n in passed)
             self._tensors.uninitialized.clear()
         checked = checked or not callee.startswith("aoti_torch_")
-        self._add(RawLaunch(kernel, line, text, passed, checked, outputs=outputs))
+        launch = RawLaunch(kernel, line, text, passed, checked, outputs=outputs)
+        if callee == "launchKernel":
+            launch.grid, launch.stream = self._inline.started(kernel, arguments, passed, line)
+        self._add(launch)
 
     def _add(self, launch: RawLaunch) -> None:
-        launch.handle, launch.source_nodes, launch.stack = self._handle, self._nodes, self._stacks[-1]
-        if self._heads:
-            launch.branch = tuple(h for h in self._heads if h and _GATE not in h)
+        launch.handle, launch.source_nodes, launch.stack = self._handle, self._nodes, self._flow.stack
+        launch.branch, launch.subgraph = self._flow.branch, self._flow.subgraph
         self.body.launches.append(launch)
         self._handle, self._nodes = None, ()
 
@@ -183,7 +203,7 @@ class EntryReader:
             self._add_input(target, index, line)
             self.body.names.scalars.add(target)
         else:
-            self._size(Size(target, line, text, tensor=self._tensors.core(tensor), unbacked=True))
+            self._sizes.add(Size(target, line, text, tensor=self._tensors.core(tensor), unbacked=True))
         return True
 
     def _add_input(self, name: str, index: int, line: int) -> None:
@@ -194,7 +214,7 @@ class EntryReader:
     def _declaration(self, match: re.Match[str], text: str, line: int) -> bool:
         kind, name, rest = match["type"], match["name"], match["rest"]
         if not rest:
-            return True
+            return holds(kind)
         if rest != "=":
             return self._constructed(kind, name, text[match.end() - 1 :], text, line)
         value = text[match.end() :].strip()
@@ -211,7 +231,7 @@ class EntryReader:
         inner = rest[1:-1].strip() if rest.endswith((")", "}")) else rest[1:]
         if kind == "KernelContextGuard":
             parts = split_arguments(inner)
-            self._stacks[-1] = string_value(parts[1]) if len(parts) > 1 else None
+            self._flow.guard(string_value(parts[1]) if len(parts) > 1 else None)
             return True
         if kind == "RAIIAtenTensorHandle":
             self._tensors.own(name, inner, line)
@@ -222,10 +242,12 @@ class EntryReader:
         elif kind.startswith(("std::array", "std::optional", "std::vector")):
             self.body.names.stands_for[name] = inner
             self._tensors.arrays[name] = split_arguments(inner)
-        return True
+        return holds(kind)
 
     def _defined(self, kind: str, name: str, value: str, text: str, line: int) -> bool:
         """Take `type name = value`."""
+        if match := _VALUE.fullmatch(value):
+            return self._item(match["tensor"], name, text, line)
         if match := _INPUT.fullmatch(value):
             self._add_input(name, int(next(g for g in match.groups() if g is not None)), line)
             return True
@@ -237,43 +259,12 @@ class EntryReader:
             return True
         if re.fullmatch(r"\w+\.(?:sizes|strides|sym_sizes)\(\)", value):
             return True
-        if kind in _INTEGER_TYPES and self._is_size(kind, name, value):
-            return self._size_from(name, value, text, line)
+        if self._sizes.is_one(kind, name, value):
+            return self._sizes.take(name, value, text, line)
         if kind in {"at::Tensor", "auto", "decltype(auto)", "RAIIAtenTensorHandle", "AtenTensorHandle"}:
             return self._tensor(name, value, text, line)
         self.body.names.stands_for[name] = value
-        return True
-
-    def _is_size(self, kind: str, name: str, value: str) -> bool:
-        if re.match(r"var_\d+$|tmp_var_", name):
-            return False
-        if kind != "auto":
-            return not value.startswith(("reinterpret_cast", "torch::", "py_"))
-        return bool(
-            SYMBOL.match(name)
-            or _SIZE_OF.fullmatch(value)
-            or _SIZE_CALL.fullmatch(value)
-            or value in self.body.names.sizes
-        )
-
-    def _size_from(self, name: str, value: str, text: str, line: int) -> bool:
-        known = self.body.names
-        match = _SIZE_OF.fullmatch(value) or _SIZE_CALL.fullmatch(value)
-        if match:
-            stride = match["what"] == "stride"
-            self._size(Size(name, line, text, match["tensor"], int(match["dim"]), stride))
-        elif re.fullmatch(r"[A-Za-z_]\w*", value) and value not in {"true", "false"}:
-            unbacked = any(s.symbol == value and s.unbacked for s in self.body.sizes[-8:])
-            self._size(Size(name, line, text, alias_of=value, unbacked=unbacked))
-        else:
-            unbacked = name.startswith("u") and SYMBOL.fullmatch(name) is not None
-            self._size(Size(name, line, text, value=cpp_value(value), unbacked=unbacked))
-        known.sizes.add(name)
-        return True
-
-    def _size(self, size: Size) -> None:
-        self.body.sizes.append(replace(size, at=len(self.body.launches)))
-        self.body.names.sizes.add(size.symbol)
+        return passes(value)
 
     def _tensor(self, name: str, value: str, text: str, line: int) -> bool:
         """Take `auto name = ...`: an allocation, a reuse, a view, or a call whose result it is."""
@@ -282,9 +273,9 @@ class EntryReader:
             return True
         if self._call(value, line, text, checked=False, target=name):
             self._tensors.add(Buffer(name, line))
-        else:
-            self.body.names.stands_for[name] = value
-        return True
+            return True
+        self.body.names.stands_for[name] = value
+        return passes(value)
 
     def _assignment(self, target: str, value: str, text: str, line: int) -> bool:
         if match := _OUTPUT.match(target):
@@ -295,11 +286,11 @@ class EntryReader:
                 self.body.outputs[int(match[1])] = made[1] if made else self._tensors.core(value)
             return True
         if not re.fullmatch(r"[A-Za-z_]\w*", target):
-            return True
+            return self._inline.loaded(target, value, line) or is_field(target)
         if target in self.body.names.inputs:
             return True
         if target.endswith("numel") or target in self.body.names.sizes:
-            return self._size_from(target, value, text, line)
+            return self._sizes.take(target, value, text, line)
         if RESULT.search(value):
             self._result(target, line)
             return True
@@ -325,7 +316,7 @@ class EntryReader:
         return True
 
     def _throw(self, text: str, line: int) -> bool:
-        head = self._heads[-1] if self._heads else ""
+        head = self._flow.head
         match = _ASSERT.match(text)
         if match is None or not head.startswith("if") or not match["message"].startswith("Expected "):
             return match is not None
@@ -334,12 +325,12 @@ class EntryReader:
         return True
 
     def _runtime_assert(self, condition: str, message: str, text: str, line: int) -> None:
-        stated = re.match(r"Expected (.*) but received", message)
+        stated = re.match(r"Expected (.*?)(?: to be True)? but received", message)
         expected = stated[1] if stated else condition.removeprefix("!").strip()
         self._check(CheckKind.RUNTIME_ASSERT, "", expected, text, line)
 
     def _check(self, kind: CheckKind, tensor: str, expected: str, text: str, line: int) -> None:
-        gated = any(_GATE in head for head in self._heads)
+        gated = self._flow.gated
         index, at = self._inputs.get(tensor), len(self.body.launches)
         self.body.checks.append(InputCheck(kind, tensor, index, None, expected, line, gated, text, at))
 
@@ -377,6 +368,8 @@ def _read_functions(
     reader.body.names.constants.update(constants)
     if const is not None:
         folded = EntryReader(kernels, {}).read(*const)
+        for launch in folded.launches:
+            launch.body, launch.subgraph = folded, launch.subgraph or FOLDING
         reader.body.launches.extend(folded.launches)
         reader.body.unread.extend(folded.unread)
     return reader.body if entry is None else reader.read(*entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.kernel_text import cpp_starts, occurrences
+from aoti_logs.code.kernel_text import at_line_starts, cpp_starts, occurrences
 
 if TYPE_CHECKING:
     import mmap
@@ -17,16 +17,21 @@ _LAZY_START = re.compile(rb"static const char\* (\w+)_source = R\"TRITON\(")
 _SLOT = re.compile(
     rb"^\s+(?:void\*|CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>) (\w+)\{nullptr\};", re.M
 )
+_STATIC = re.compile(
+    rb"static (?:CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>|void ?\*) (\w+) = nullptr;"
+)
 _STARTS = (
     (b" void call_", _CALL_START, "call"),
     (b'_source = R"TRITON(', _LAZY_START, "lazy"),
 )
 _ENTRY_LITERALS = (b"::run_impl", b" inductor_entry_impl(", b" inductor_entry_cpp(")
 _ENTRY = re.compile(
-    rb"(?:template <>\s+)?(?:void|AOTInductorModelOutputs) (?P<name>\w+::run_impl(?:_minimal_arrayref_interface)?)(?:<[^>\n]*>)?\("
+    rb"(?:template <>\s+)?(?:void|AOTInductorModelOutputs) (?P<name>\w+::run_impl(?:_minimal_arrayref_interface)?)"
+    rb"(?:<[^>]{0,400}>)?\("
     rb"|void (?P<jit>inductor_entry_impl)\(|std::vector<at::Tensor> (?P<old>inductor_entry_cpp)\("
 )
 _CONST_ENTRY = re.compile(rb"void (?P<name>\w+::_const_run_impl)\(")
+_ARRAY_REFERENCES = b"_minimal_arrayref_interface"
 _SIGNATURE_END = re.compile(rb"\)[^\S\n]*\{[^\S\n]*\n|\)[^\S\n]*\{\}")
 
 Function = tuple[bytes, int, int]
@@ -45,7 +50,12 @@ def kernel_starts(data: Data) -> list[tuple[int, str, str]]:
 
 
 def kernel_slots(data: Data) -> tuple[str, ...]:
-    """Return the names of the kernels that the model keeps a function pointer for."""
+    """Return the names of the kernels that the model, or the file of torch.compile, keeps a function pointer for."""
+    found = tuple(m[1].decode("utf-8", "replace") for m in at_line_starts(data, _STATIC, b" = nullptr;"))
+    return found or _model_slots(data)
+
+
+def _model_slots(data: Data) -> tuple[str, ...]:
     start = data.find(b"class AOTInductorModelKernels :")
     if start < 0:
         return ()
@@ -77,7 +87,8 @@ def _function(data: Data, start: re.Pattern[bytes], literals: tuple[bytes, ...])
         name = next(g for g in match.groups() if g)
         if head[0].endswith(b"{}"):
             return name, head.end(), head.end()
-        end = data.find(b"\n} // " + name, head.end())
+        # The function with array references ends with the name of the one without.
+        end = data.find(b"\n} // " + name.removesuffix(_ARRAY_REFERENCES) + b"\n", head.end())
         if end < 0:
             end = data.find(b"\n}", head.end() - 1)
         return name, head.end(), len(data) if end < 0 else end + 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.wrapper_bind import Names
@@ -11,7 +13,7 @@ from aoti_logs.code.wrapper_text import as_call
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Launcher, Release, Size
 
 
 @dataclass
@@ -31,6 +33,12 @@ class RawLaunch:
     stack: str | None = None
     outputs: tuple[str, ...] = ()
     branch: tuple[str, ...] = ()
+    subgraph: str | None = None
+    grid: tuple[str, ...] = ()
+    """Blocks along each axis, where the entry function itself computes them (torch 2.4 to 2.6)."""
+    stream: str | None = None
+    body: EntryBody | None = None
+    """The function that the call stands in, where that is another one than the entry function."""
 
     def split(self) -> tuple[str, ...]:
         """Return the arguments."""
@@ -56,5 +64,20 @@ class EntryBody:
     constant_lines: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Name of a constant -> (index, line that unpacks it)."""
     unread: list[tuple[int, str]] = field(default_factory=list)
+    launchers: dict[str, Launcher] = field(default_factory=dict)
+    """How kernels are started that the entry function itself loads and starts (torch 2.4 to 2.6)."""
     bound: dict[Hashable, tuple[Launch, ...]] = field(default_factory=dict)
     """The calls bound, by the parameters of the kernels that they were bound to."""
+
+    @cached_property
+    def _sizes(self) -> dict[str, list[Size]]:
+        found: dict[str, list[Size]] = {}
+        for size in self.sizes:
+            found.setdefault(size.symbol, []).append(size)
+        return found
+
+    def size_at(self, symbol: str, index: int) -> Size | None:
+        """Return the last definition of a size before launch number `index`."""
+        several = self._sizes.get(symbol, [])
+        place = bisect_right(several, index, key=lambda size: size.at)
+        return several[place - 1] if place else None

@@ -34,6 +34,8 @@ class Tensors:
         """`buf0_handle` -> what is known of the tensor, still without its name."""
         self.uninitialized: list[str] = []
         """Tensors made for a custom op to write into, since the last call."""
+        self._of_lambda: list[str] = []
+        """Handles that the lambda before assigned its parameter to."""
 
     def core(self, text: str) -> str:
         """Return what is behind casts, views and passing variables."""
@@ -59,8 +61,9 @@ class Tensors:
             callee in {"aoti_torch_new_tensor_handle", "aoti_torch_assign_tensors_out"}
             and len(arguments) == 2
         ):
-            self.body.names.stands_for[last] = self.core(arguments[0])
-            self.handles[last] = Buffer("", line, alias_of=self.core(arguments[0]), view=True)
+            self._same(last, self.core(arguments[0]), line)
+            if self.core(arguments[0]) == "_t":
+                self._of_lambda.append(last)
             return True
         if callee == "aoti_torch_new_uninitialized_tensor":
             self.handles[last] = Buffer("", line)
@@ -76,6 +79,19 @@ class Tensors:
             )
             return True
         return False
+
+    def _same(self, handle: str, tensor: str, line: int) -> None:
+        self.body.names.stands_for[handle] = tensor
+        self.handles[handle] = Buffer("", line, alias_of=tensor, view=True)
+
+    def applied(self, text: str) -> bool:
+        """Take `(buf1)`, what a lambda for tensors of either kind is called with; False for any other statement."""
+        if not self._of_lambda or not (text.startswith("(") and text.endswith(")")):
+            return False
+        for handle in self._of_lambda:
+            self._same(handle, self.core(text), self.handles[handle].line)
+        self._of_lambda.clear()
+        return True
 
     def _allocate(self, callee: str, arguments: tuple[str, ...], line: int) -> bool:
         if callee == "aoti_torch__alloc_from_pool" and len(arguments) == 7:
@@ -103,10 +119,12 @@ class Tensors:
         known = self.handles.get(handle)
         if known is not None:
             self.add(replace(known, name=name))
+            self.body.names.stands_for[handle] = name
         elif handle in self.body.names.stands_for or not handle.endswith("_handle"):
             self.body.names.stands_for[name] = handle
         else:
             self.add(Buffer(name, line))
+            self.body.names.stands_for[handle] = name
 
     def array_ref(self, kind: str, name: str, inner: str, line: int) -> None:
         """Take `ArrayRefTensor<float> buf0(buf0_storage, int_array_0, ...)`: memory on the stack."""

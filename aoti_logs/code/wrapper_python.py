@@ -7,38 +7,28 @@ reader of C++ wrappers takes.
 
 from __future__ import annotations
 
-import ast
 import re
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.expr import Name, Num
 from aoti_logs.code.kernel_text import at_line_starts
-from aoti_logs.code.model import (
-    Argument,
-    ArgumentKind,
-    Backend,
-    Call,
-    CompiledModel,
-    Constant,
-    Kernel,
-    Launch,
-    ModelInput,
-)
-from aoti_logs.code.triton_body import to_expr
+from aoti_logs.code.model import Call, CompiledModel, Constant, Kernel, Launch, ModelInput
 from aoti_logs.code.wrapper_cpp import WrapperFile
 from aoti_logs.code.wrapper_mentions import Mentions
+from aoti_logs.code.wrapper_python_bind import bound
 from aoti_logs.code.wrapper_python_body import CallReader
-from aoti_logs.code.wrapper_python_kernels import DefinedKernels, positional
+from aoti_logs.code.wrapper_python_kernels import DefinedKernels
 from aoti_logs.code.wrapper_python_read import CallBody, RawCall
-from aoti_logs.code.wrapper_python_text import core, parse_functions
+from aoti_logs.code.wrapper_python_regions import example_numbers, grid_functions
+from aoti_logs.code.wrapper_python_text import parse_functions
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aoti_logs.code.body import Param
-    from aoti_logs.code.model import Buffer, InputCheck, Release, Size
+    from aoti_logs.code.codebase import Wrapper
+    from aoti_logs.code.model import Buffer, InputCheck, Launcher, Release, Size
 
 _FUNCTION = re.compile(rb"([ ]*)def (\w+)\((?:self, )?args\):")
 _CPP_START = re.compile(rb"cpp_wrapper_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")")
@@ -58,14 +48,19 @@ class OutputCode:
     """
 
     def __init__(self, source: Source) -> None:
-        self.source = source
+        self._file = source
+
+    @property
+    def source(self) -> Source:
+        """The text that line numbers count in: the file, or the C++ inside."""
+        return self._file if self._cpp is None else self._cpp.source
 
     # ------------------------------------------------------------ C++ inside
 
     @cached_property
     def _cpp(self) -> WrapperFile | None:
         """The C++ in the raw string of a `cpp_wrapper=True` file."""
-        data = self.source.data
+        data = self._file.data
         found = at_line_starts(data, _CPP_START, b"cpp_wrapper_src = (")
         if not found:
             return None
@@ -78,17 +73,17 @@ class OutputCode:
             start_of_last = start
         stop = data.find(quote, start_of_last)
         stop = len(data) if stop < 0 else stop
-        first = self.source.line_at(start)
+        first = self._file.line_at(start)
         lines = bytes(data[start:stop]).count(b"\n") + 1
         child = Source(
-            f"{self.source.name}!cpp_wrapper_src",
+            f"{self._file.name}!cpp_wrapper_src",
             Kind.WRAPPER_CPP,
             lambda: bytes(data[start:stop]),
-            parent=self.source,
+            parent=self._file,
             parent_lines=range(first, first + lines),
-            role=self.source.role,
+            role=self._file.role,
             label="cpp_wrapper_src",
-            rank=self.source.rank,
+            rank=self._file.rank,
         )
         return WrapperFile(child)
 
@@ -104,12 +99,12 @@ class OutputCode:
         """Devices that the code was written for."""
         if self._cpp is not None:
             return self._cpp.devices
-        found = (next(g for g in m.groups() if g).decode() for m in _DEVICE.finditer(self.source.data))
+        found = (next(g for g in m.groups() if g).decode() for m in _DEVICE.finditer(self._file.data))
         return tuple(dict.fromkeys("cpu" if d == "cpp" else d for d in found))
 
     @cached_property
     def _defined(self) -> DefinedKernels:
-        return DefinedKernels(self.source)
+        return DefinedKernels(self._file)
 
     @cached_property
     def kernel_names(self) -> tuple[str, ...]:
@@ -133,17 +128,19 @@ class OutputCode:
 
     @cached_property
     def _regions(self) -> list[tuple[str, str, int]]:
-        """(name, text, line) of the functions that take `args`."""
-        data = self.source.data
+        """(name, text, line) of the functions that take `args`, those within the text of a kernel left out."""
+        data = self._file.data
         found = []
         for match in at_line_starts(data, _FUNCTION, b"args):"):
             name = match[2].decode("utf-8", "replace")
-            if name.startswith(("benchmark", "get_args", "recursively")):
+            if name.startswith(("benchmark", "get_args", "recursively")) or self._defined.holds(
+                match.start()
+            ):
                 continue
             deeper = re.compile(rb"\n[ ]{0,%d}[^\s]" % len(match[1]))
             end = deeper.search(data, match.end())
             stop = len(data) if end is None else end.start()
-            found.append((name, self.source.cut(match.start(), stop), self.source.line_at(match.start())))
+            found.append((name, self._file.cut(match.start(), stop), self._file.line_at(match.start())))
         return found
 
     @cached_property
@@ -152,66 +149,16 @@ class OutputCode:
         return _body_of(tuple(self._regions), frozenset(self._defined.names), constants)
 
     def _bound(self, index: int, raw: RawCall, name: str | None = None) -> Launch:
-        name = name or raw.callee
-        kernel = self.kernel(name)
-        given = [a for a in raw.arguments if a[0] is None]
-        params: tuple[Param, ...] = () if kernel is None else kernel.params
-        if kernel is not None and kernel.backend is Backend.TRITON:
-            params = positional(params, len(given))
-        arguments = [
-            self._argument(position, params[position].name if position < len(params) else None, node, text)
-            for position, (_, node, text) in enumerate(given)
-        ]
-        known = {p.name for p in kernel.params} if kernel is not None else None
-        for word, node, text in raw.arguments[len(given) :]:
-            param = word if known is None or word in known else None
-            argument = self._argument(len(arguments), param, node, text)
-            if known is not None and param is None:
-                argument = Argument(argument.position, None, text, ArgumentKind.OTHER)
-            arguments.append(argument)
-        if kernel is not None and kernel.backend is Backend.TRITON and params:
-            arguments[len(params) : len(given)] = [
-                Argument(a.position, None, a.text, ArgumentKind.OTHER)
-                for a in arguments[len(params) : len(given)]
-            ]
-        return Launch(
-            index,
-            name,
-            Backend.EXTERN if kernel is None else kernel.backend,
-            raw.line,
-            raw.text,
-            tuple(arguments),
-            True,
-            raw.handle,
-            raw.source_nodes,
-            None,
-            raw.outputs,
-            raw.branch,
-            raw.subgraph,
-        )
+        """Bind a call; `name` is the kernel that the multi-kernel called may choose."""
+        defined = self._defined
+        if name is not None and name != raw.callee:
+            raw = _chosen(raw, name, defined.passed(raw.callee, name))
+        kernel = self.kernel(raw.callee)
+        return bound(index, raw, self._read.names, kernel, defined.form(raw.callee), self._grids)
 
-    def _argument(self, position: int, param: str | None, node: ast.expr, text: str) -> Argument:
-        names = self._read.names
-        match node:
-            case ast.Constant(value=bool(value)):
-                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(int(value)))
-            case ast.Constant(value=int(value) | float(value)):
-                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(value))
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value) | float(value))):
-                return Argument(position, param, text, ArgumentKind.LITERAL, None, Num(-value))
-            case ast.Constant() | ast.List() | ast.Tuple() | ast.Dict() | ast.Lambda() | ast.JoinedStr():
-                return Argument(position, param, text, ArgumentKind.OTHER)
-        name = core(node, names.stands_for)
-        if name is not None and not (isinstance(node, ast.Attribute)):
-            kind = names.kind(name)
-            size = Name(name) if kind is ArgumentKind.SIZE else None
-            return Argument(position, param, text, kind, None if kind is ArgumentKind.OTHER else name, size)
-        if isinstance(node, ast.Attribute):
-            return Argument(position, param, text, ArgumentKind.OTHER)
-        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        sized = {n for n in used if names.kind(n) is ArgumentKind.SIZE}
-        single = sized.pop() if len(sized) == 1 and len(used) == 1 else None
-        return Argument(position, param, text, ArgumentKind.EXPRESSION, single, to_expr(node))
+    @cached_property
+    def _grids(self) -> dict[str, tuple[str, ...]]:
+        return grid_functions(self._file)
 
     def launches_of(self, name: str) -> tuple[Launch, ...]:
         """Return the launches of one kernel, those through a multi-kernel included."""
@@ -224,13 +171,20 @@ class OutputCode:
         return tuple(found)
 
     @cached_property
+    def hints(self) -> dict[str, int | float]:
+        """The numbers among the inputs that the model was compiled with, by the input's name."""
+        names = {i.name for i in self.inputs}
+        return {name: number for name, number in example_numbers(self._file).items() if name in names}
+
+    @cached_property
     def launches(self) -> tuple[Launch, ...]:
         """All launches and extern calls, in program order."""
         if self._cpp is not None:
             return self._cpp.launches
         calls, bound = self._read.calls, self._read.bound
         kernels = {raw.callee: self.kernel(raw.callee) for raw in calls}
-        key = tuple((n, k and (k.backend, k.params)) for n, k in kernels.items())
+        forms = tuple((n, k and k.backend, self._defined.form(n)) for n, k in kernels.items())
+        key = (forms, tuple(self._grids.items()))
         if key not in bound:
             bound[key] = tuple(self._bound(index, raw) for index, raw in enumerate(calls))
         return bound[key]
@@ -274,8 +228,8 @@ class OutputCode:
         if self._cpp is not None:
             return self._cpp.constants
         return tuple(
-            Constant(index, m[1].decode("utf-8", "replace"), None, None, None, self.source.line_at(m.start()))
-            for index, m in enumerate(at_line_starts(self.source.data, _CONSTANT, b" = None  # "))
+            Constant(index, m[1].decode("utf-8", "replace"), None, None, None, self._file.line_at(m.start()))
+            for index, m in enumerate(at_line_starts(self._file.data, _CONSTANT, b" = None  # "))
         )
 
     @property
@@ -299,6 +253,11 @@ class OutputCode:
         return tuple(self._read.releases) if self._cpp is None else self._cpp.releases
 
     @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How kernels are started; Triton itself starts those of a Python wrapper, which says nothing of it."""
+        return () if self._cpp is None else self._cpp.launchers
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """Names that are returned, in order."""
         return self._read.outputs if self._cpp is None else self._cpp.outputs
@@ -313,7 +272,7 @@ class OutputCode:
     @cached_property
     def compile_paths(self) -> tuple[str, ...]:
         """Paths of `# kernel path:` comments: cache files on the machine that compiled."""
-        found = at_line_starts(self.source.data, _PATHS, b"# kernel path: ")
+        found = at_line_starts(self._file.data, _PATHS, b"# kernel path: ")
         return tuple(dict.fromkeys(m[1].decode("utf-8", "replace").strip() for m in found))
 
     @cached_property
@@ -324,9 +283,8 @@ class OutputCode:
     @cached_property
     def model(self) -> CompiledModel:
         """Everything the wrapper says."""
-        source = self.source if self._cpp is None else self._cpp.source
         return CompiledModel(
-            source,
+            self.source,
             self.flavour,
             self.devices,
             self.kernels,
@@ -341,6 +299,22 @@ class OutputCode:
             self.kernel_files,
             self.unread,
         )
+
+
+def _chosen(raw: RawCall, name: str, passed: tuple[range, ...] | None) -> RawCall:
+    """Return the call of one kernel that a multi-kernel's call becomes."""
+    placed = [a for a in raw.arguments if a[0] is None]
+    if passed is not None:
+        if any(r.stop > len(placed) for r in passed):
+            passed = ()
+        kept = [placed[i] for r in passed for i in r]
+        return replace(raw, callee=name, arguments=(*kept, *(a for a in raw.arguments if a[0] is not None)))
+    return replace(raw, callee=name)
+
+
+def hints(wrapper: Wrapper) -> dict[str, int | float]:
+    """Return the numbers among the inputs that a model was compiled with; empty where the code does not tell."""
+    return wrapper.hints if isinstance(wrapper, OutputCode) else {}
 
 
 def _body_of(

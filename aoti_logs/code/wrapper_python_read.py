@@ -9,7 +9,7 @@ from aoti_logs.code.wrapper_bind import Names
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
 
     from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size
 
@@ -28,6 +28,13 @@ class RawCall:
     outputs: tuple[str, ...] = ()
     branch: tuple[str, ...] = ()
     subgraph: str | None = None
+    stream: str | None = None
+    run: bool = False
+    """True for `kernel.run(...)`."""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    """Symbols of a subgraph that stand for another one of its caller in this call."""
+    cells: frozenset[str] = frozenset()
+    """Lists of results, whose elements are names of their own (`buf3[0]`)."""
 
 
 @dataclass

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
 VIEWS = frozenset(
     {
@@ -54,16 +55,30 @@ def _cut(line: str, start: int, end: int | None) -> str:
     return line[start:end] if line.isascii() else line.encode()[start:end].decode("utf-8", "replace")
 
 
-def core(node: ast.expr, stands_for: dict[str, str]) -> str | None:
-    """Return the name behind views, casts and `.data_ptr()`, or None when there is none."""
+_PASSING = frozenset({"data_ptr", "view", "as_strided", "to", "item", "unsqueeze"})
+"""Methods that give the tensor in another form."""
+
+
+def core(node: ast.expr, stands_for: Mapping[str, str], cells: Container[str] = ()) -> str | None:
+    """Return the name behind views, casts, `.data_ptr()` and `.item()`, or None when there is none.
+
+    Args:
+        node: an expression.
+        stands_for: names that only pass another one on.
+        cells: lists of results, whose elements are names of their own (`buf3[0]`).
+    """
     for _ in range(24):
         match node:
             case ast.Name(id=name):
                 return stands_for.get(name, name)
-            case ast.Call(func=ast.Attribute(value=inner, attr="data_ptr" | "view" | "as_strided" | "to")):
+            case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if attr in _PASSING:
                 node = inner
             case ast.Call(func=func, args=[first, *_]) if dotted(func) in VIEWS:
                 node = first
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int(place))) if (
+                name in cells
+            ):
+                return f"{name}[{place}]"
             case ast.Subscript(value=inner):
                 node = inner
             case _:
@@ -93,27 +108,72 @@ def dotted(node: ast.expr) -> str:
 def parse_functions(
     regions: Sequence[tuple[str, str, int]], unread: Callable[[int, str], None]
 ) -> dict[str, Function]:
-    """Parse functions; of one that is cut off, the largest part that Python takes.
+    """Parse functions; of a damaged one, the lines that Python takes.
+
+    Of two functions with one name the last counts, as it does in Python.
 
     Args:
         regions: (name, text from its `def` on, line of the `def`).
         unread: is called with (line, text) of every line that had to be left out.
     """
     functions: dict[str, Function] = {}
+    texts: dict[str, str] = {}
     for name, text, line in regions:
         lines = text.split("\n")
         indent = len(lines[0]) - len(lines[0].lstrip())
         plain = [row[indent:] if row[:indent].isspace() or not indent else row.lstrip() for row in lines]
-        tree, used = _largest(plain)
-        for number in range(used, len(plain)):
+        tree, left_out = _parsed(plain)
+        for number in left_out:
             if plain[number].strip():
-                unread(line + number, plain[number].strip()[:400])
-        if tree is not None:
-            functions.setdefault(name, Function(name, tuple(tree.body), tuple(plain), line))
+                unread(line + number, plain[number].strip()[:_SHOWN])
+        if tree is None:
+            continue
+        if name in functions and texts[name] != text:
+            unread(functions[name].first_line, functions[name].lines[0][:_SHOWN])
+        functions[name] = Function(name, tuple(tree.body), tuple(plain), line)
+        texts[name] = text
     return functions
 
 
-def _largest(lines: list[str]) -> tuple[ast.FunctionDef | None, int]:
+_SHOWN = 400
+_REPAIRS = 200
+_LONGEST_REPAIRED = 1 << 18
+_LOST_BODY = re.compile(r"expected an indented block after .* on line (\d+)")
+
+
+def _parsed(lines: list[str]) -> tuple[ast.FunctionDef | None, list[int]]:
+    """Return the function and the numbers (from 0) of the lines without which Python takes it."""
+    used = list(lines)
+    left_out: list[int] = []
+    large = sum(map(len, lines)) > _LONGEST_REPAIRED
+    for _ in range(8 if large else _REPAIRS):
+        try:
+            tree = ast.parse("\n".join(used))
+        except SyntaxError as error:
+            lost = _LOST_BODY.search(error.msg or "")
+            at = (int(lost[1]) if lost else error.lineno or len(used)) - 1
+            at = min(max(at, 0), len(used) - 1)
+            while at > 0 and (at in left_out or not used[at].strip()):
+                at -= 1
+            if at == 0:
+                break
+            left_out.append(at)
+            # The place keeps a statement, so that the blocks around it stay blocks.
+            used[at] = used[at][: len(used[at]) - len(used[at].lstrip())] + "pass"
+        except (ValueError, RecursionError, MemoryError):
+            break
+        else:
+            return _only_function(tree), sorted(left_out)
+    return _largest(lines)
+
+
+def _only_function(tree: ast.Module) -> ast.FunctionDef | None:
+    first = tree.body[0] if tree.body else None
+    return first if isinstance(first, ast.FunctionDef) else None
+
+
+def _largest(lines: list[str]) -> tuple[ast.FunctionDef | None, list[int]]:
+    """Return the function up to the line where Python stops, and the numbers of the lines after it."""
     end = len(lines)
     for _ in range(64):
         try:
@@ -123,11 +183,18 @@ def _largest(lines: list[str]) -> tuple[ast.FunctionDef | None, int]:
         except (ValueError, RecursionError, MemoryError):
             end //= 2
         else:
-            first = tree.body[0] if tree.body else None
-            return (first if isinstance(first, ast.FunctionDef) else None), end
+            return _only_function(tree), list(range(end, len(lines)))
         if end <= 1:
             break
-    return None, 1
+    return None, list(range(len(lines)))
+
+
+def comments_from(function: Function, first: ast.stmt) -> int:
+    """Return the line (from 0) of the first comment above the first statement of a block."""
+    at = first.lineno - 1
+    while at > 0 and function.lines[at - 1].lstrip().startswith("#"):
+        at -= 1
+    return at
 
 
 def is_item(call: ast.Call) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from aoti_logs.render.target import Target
 from aoti_logs.report.outputs import NAMED, display_key, read_outputs, stems, without_attempt
 from aoti_logs.report.text import as_utf8
 
@@ -26,14 +26,6 @@ _ON_METRICS_PAGE = frozenset({"guard_added_fast", "symbolic_shape_specialization
 _LARGEST = 64 << 20
 _NAME = re.compile(r"[A-Za-z_]\w{0,500}", re.ASCII)
 _DEFINES = rb'^[ \t]*(?:def NAME\(|NAME = async_compile\.|(?:extern "C"[ \t]+)?void NAME\()'
-
-
-@dataclass(frozen=True)
-class Target:
-    """A page, and what one finds there. `href` is relative to the report, ready for an attribute."""
-
-    href: str
-    label: str
 
 
 class SlotLinks:

@@ -9,39 +9,17 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from aoti_logs.report.finding_html import FindingHtml, place_html, safe
+from aoti_logs.render.document import document
+from aoti_logs.render.finding_html import FindingHtml, place_html, safe
 from aoti_logs.report.text import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from aoti_logs.explain import Explanation, Finding
+    from aoti_logs.render.finding_html import Lookup
     from aoti_logs.report.counts import Counts
-    from aoti_logs.report.finding_html import Lookup
     from aoti_logs.report.shortfalls import Shortfall
-
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --faint: #808080; --error: #c62828; --warning: #b26a00; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 84rem; margin: 1.5rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; }
-h3 { font-size: 1.05rem; margin: 0 0 .2rem; overflow-wrap: anywhere; }
-article { border: 1px solid var(--line); border-left: 5px solid var(--faint); border-radius: 4px;
-  padding: .8rem 1rem; margin: 1rem 0; }
-article.error { border-left-color: var(--error); } article.warning { border-left-color: var(--warning); }
-.error > h3 > b { color: var(--error); } .warning > h3 > b { color: var(--warning); }
-.sure, .none { color: var(--faint); margin: 0 0 .5rem; }
-table { border-collapse: collapse; width: 100%; }
-td, th { text-align: left; vertical-align: top; padding: .25rem .9rem .25rem 0;
-  border-top: 1px solid var(--line); overflow-wrap: anywhere; }
-th { font-weight: 600; } td.step { white-space: nowrap; }
-td.where { width: 24%; min-width: 12rem; font-size: .92em; } td.where a { display: block; }
-pre, code { font: 13px/1.45 ui-monospace, monospace; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
-td.text { max-width: 0; width: 70%; } .points { overflow-x: auto; } .points pre, .points code { white-space: pre; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem .9rem; margin: .7rem 0 0; }
-dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
-li { overflow-wrap: anywhere; } summary { cursor: pointer; }
-""".strip()
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 @dataclass(frozen=True)
@@ -77,7 +55,7 @@ class PageParts:
 
 def render_page(parts: PageParts) -> str:
     """Return the page."""
-    return _document("Findings - aoti-logs", "\n".join(_Page(parts).body()))
+    return document("Findings - aoti-logs", "\n".join(_Page(parts).body()))
 
 
 def landing(title: str, reports: Sequence[tuple[str, str]]) -> str:
@@ -88,7 +66,7 @@ def landing(title: str, reports: Sequence[tuple[str, str]]) -> str:
         reports: (title, href) of each.
     """
     items = "".join(f'<li><a href="{escape(href)}">{safe(name)}</a></li>\n' for name, href in reports)
-    return _document(title, f"<h1>{safe(title)}</h1>\n<ul>\n{items}</ul>")
+    return document(title, f"<h1>{safe(title)}</h1>\n<ul>\n{items}</ul>")
 
 
 def summary(explanation: Explanation) -> str:
@@ -109,16 +87,6 @@ def _is_note(finding: Finding) -> bool:
 def _is_hidden(finding: Finding) -> bool:
     """Tell the notes that stand below a line to be opened, as `explain` shows them only with --all."""
     return _is_note(finding) and finding.severity != "warning"
-
-
-def _document(title: str, body: str) -> str:
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="generator" content="aoti-logs report">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{safe(title)}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
 
 
 class _Page:

@@ -138,6 +138,9 @@ def _zip_members(data: bytes | mmap.mmap) -> Members:
     try:
         archive = zipfile.ZipFile(io.BufferedReader(_View(data)))
         infos = archive.infolist()
+        if infos and data[:4] == b"PK\x03\x04" and min(info.header_offset for info in infos) > 0:
+            # Cut off behind a member that is an archive itself, such as saved weights.
+            raise zipfile.BadZipFile("what is there is that of an archive in it")
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
         from aoti_logs.sources.zip_scan import scan_local_headers
 

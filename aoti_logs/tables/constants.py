@@ -148,7 +148,7 @@ def _objects(package: Package, model: PackagedModel) -> Iterator[tuple[Any, ...]
         place: Place = thing.source.place(1)
         problem = None if file is not None else "the file of the object is not in the package"
         yield (
-            place.source if wrapper is None else wrapper.name, None, thing.name, None, "CustomObject", *(None,) * 10,
+            place.source if wrapper is None else wrapper.name, None, thing.name, None, "CustomObject", *(None,) * 11,
             package.name, model.name, "files", thing.file if file is None else file.name, None, file is not None,
             "custom_objs_config.json names it", problem, place.source, place.line,
         )  # fmt: skip

@@ -43,6 +43,11 @@ class Packages(dy.Schema):
     wrapper = dy.String(
         nullable=True, description="The generated wrapper, or the program's JSON, as `sources.name`."
     )
+    n_inputs = dy.Int64(
+        nullable=True, description="Number of inputs that the wrapper's constructor announces."
+    )
+    n_outputs = dy.Int64(nullable=True, description="Number of outputs that it announces.")
+    n_constants = dy.Int64(nullable=True, description="Number of constants that it announces.")
     kernel_files = dy.List(
         dy.String(), nullable=False, description="Files of C++ kernels beside the wrapper."
     )
@@ -50,8 +55,13 @@ class Packages(dy.Schema):
     cpp_only = dy.Bool(
         nullable=True, description="True when it is compiled by who loads it, so that no library is missing."
     )
-    kernel_binaries = dy.Int64(
+    n_kernel_binaries = dy.Int64(
         nullable=False, description="Number of compiled GPU kernels (`.cubin`, `.hsaco`, `.spv`)."
+    )
+    whole = dy.Bool(
+        nullable=True,
+        description="False where what is not there may be elsewhere: an archive that was cut off, a folder that is not all of "
+        "a package, files without one.",
     )
     missing = dy.List(
         dy.String(),
@@ -87,7 +97,6 @@ class Packages(dy.Schema):
         description="Whether loading the model brings its weights, without anybody giving them; null: not known.",
     )
     weights_reason = dy.String(nullable=True, description="How that is known.")
-    constants = dy.Int64(nullable=True, description="Number of constants that the constructor announces.")
     extern_ops = dy.List(
         dy.String(),
         nullable=False,
@@ -106,7 +115,11 @@ class Packages(dy.Schema):
     torch_at_least = dy.String(nullable=True, description="Release that made it, at least.")
     torch_below = dy.String(nullable=True, description="Release that made it is older than this one.")
     torch_evidence = dy.List(dy.String(), nullable=False, description="What tells these.")
-    problems = dy.List(dy.String(), nullable=False, description="What of the archive could not be read.")
+    problems = dy.List(
+        dy.String(),
+        nullable=False,
+        description="What of the archive could not be read, and what in the model does not fit together.",
+    )
 
 
 SCHEMA = Packages
@@ -136,23 +149,26 @@ def _row(package: Package, part: PackagedModel | SavedProgram | None) -> tuple[A
         model is not None and bool(model.of_role(FileRole.KERNEL_INFORMATION)),
         *(None if model is None or step not in model.builds else model.builds[step].text for step in ("compile", "link")),
         package.marker("archive_version") or package.marker("version"), package.marker("byteorder"),
-        told.exact, told.at_least, told.below, list(told.evidence), list(package.problems),
+        told.exact, told.at_least, told.below, list(told.evidence), [*package.problems, *(() if model is None else model.problems)],
     )  # fmt: skip
 
 
 def _of_model(model: PackagedModel) -> tuple[Any, ...]:
+    base = None if model.wrapper is None else model.wrapper.base
     return (
         None if model.wrapper_file is None else model.wrapper_file.name,
+        *((None,) * 3 if base is None else (base.inputs, base.outputs, base.constants)),
         [k.name for k in model.kernels],
         None if model.library is None else model.library.name,
         model.cpp_only,
         len(model.kernel_binaries),
+        model.whole,
     )
 
 
 def _of_program(program: SavedProgram | PackagedModel | None) -> tuple[Any, ...]:
     file = None if program is None else program.one(FileRole.PROGRAM)
-    return None if file is None else file.name, [], None, None, 0
+    return None if file is None else file.name, None, None, None, [], None, None, 0, None
 
 
 def _metadata(model: PackagedModel | None) -> tuple[Any, ...]:
@@ -166,10 +182,7 @@ def _metadata(model: PackagedModel | None) -> tuple[Any, ...]:
 
 def _weights(model: PackagedModel | None) -> tuple[Any, ...]:
     if model is None:
-        return (None,) * 6
+        return (None,) * 5
     store = model.weights
-    base = None if model.wrapper is None else model.wrapper.base
-    return (
-        str(store.location), None if store.file is None else store.file.name, store.size, store.loaded_by_itself,
-        store.why, None if base is None else base.constants,
-    )  # fmt: skip
+    file = None if store.file is None else store.file.name
+    return str(store.location), file, store.size, store.loaded_by_itself, store.why

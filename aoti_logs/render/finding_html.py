@@ -1,0 +1,184 @@
+"""One finding as HTML: its chain with links into tlparse's pages, its causes, what to run next."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from aoti_logs.explain import Confidence
+from aoti_logs.render.names import ShortNames
+from aoti_logs.render.safe import clean
+from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    from aoti_logs.explain import Finding, Link, Verdict
+    from aoti_logs.render.target import Target
+    from aoti_logs.sources.source import Place
+
+    class Lookup(Protocol):
+        """Where tlparse's pages show something; None where they do not."""
+
+        def place(self, place: Place) -> Target | None:
+            """Return the page that shows a line."""
+
+        def compile(self, compile_id: str, rank: int | None) -> Target | None:
+            """Return where the index lists a compile id."""
+
+        def kernel(self, name: str, rank: int | None) -> Target | None:
+            """Return the page that defines a kernel."""
+
+
+_COMPILE = re.compile(r"\[((?:!\d+/)?\d+/\d+(?:_\d+)?)\]")
+_LONGEST = 2000
+_FOLLOWING = 20
+
+
+def safe(text: object) -> str:
+    """Return text from a log as HTML shows it: escaped, without control characters, not endless."""
+    plain = clean(str(text))
+    return escape(plain if len(plain) <= _LONGEST else plain[:_LONGEST] + " ...")
+
+
+def anchor(target: Target, text: str | None = None) -> str:
+    """Return a link."""
+    return f'<a href="{escape(target.href)}">{safe(text if text is not None else target.label)}</a>'
+
+
+def place_html(place: Place | None, lookup: Lookup, name: Callable[[str], str] = str) -> str:
+    """Return file and line, and the page of tlparse that shows it.
+
+    Args:
+        place: the line.
+        lookup: tlparse's pages.
+        name: shortens a file's name.
+    """
+    if place is None:
+        return ""
+    target = lookup.place(place)
+    where = f'<span title="{safe(place.source)}">{safe(name(place.source))}:{place.line}</span>'
+    return where + (f" {anchor(target)}" if target else "")
+
+
+class FindingHtml:
+    """A finding on the page.
+
+    Args:
+        finding: what was found.
+        lookup: tlparse's pages.
+        log: whether to name the log it was read from.
+    """
+
+    def __init__(self, finding: Finding, lookup: Lookup, *, log: bool) -> None:
+        self.finding = finding
+        self.lookup = lookup
+        self.log = log
+        links = (*finding.chain, *finding.consequences)
+        self.names = ShortNames([link.place.source for link in links if link.place])
+
+    def lines(self, anchor_name: str) -> Iterator[str]:
+        """Yield its HTML."""
+        finding = self.finding
+        rank = f"; rank {finding.rank}" if finding.rank is not None else ""
+        log = f"; in {finding.log}" if finding.log and self.log else ""
+        severity = safe(finding.severity)
+        yield f'<article class="{severity}" id="{anchor_name}">'
+        yield f"<h3><b>{severity} {safe(finding.rule)}</b> {self._text(finding.title)}</h3>"
+        yield f'<p class="sure">{safe(confidence_line(finding))}{safe(rank + log)}</p>'
+        if finding.chain:
+            yield "<table>"
+            for number, link in enumerate(finding.chain, 1):
+                yield self._link(number, link)
+            yield "</table>"
+        terms = [*self._verdicts(), *self._facts(), *self._after(), *self._next(), *self._files()]
+        if terms:
+            yield "<dl>" + "\n".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in terms) + "</dl>"
+        yield "</article>"
+
+    def _link(self, number: int, link: Link) -> str:
+        details = "\n".join(safe(self.names.within(detail)) for detail in link.details if detail)
+        # A line of ^^^ points into the line above it, which must then not be wrapped.
+        points = " points" if any(detail.lstrip().startswith("^") for detail in link.details) else ""
+        details = f"\n<pre>{details}</pre>" if details else ""
+        sure = "" if link.strength is Confidence.PROVEN else f" ({safe(link.strength)})"
+        where = place_html(link.place, self.lookup, self.names.name)
+        return (
+            f'<tr><td>{number}</td><td class="step">{safe(link.step)}{sure}</td><td class="where">{where}</td>'
+            f'<td class="text{points}"><code>{self._text(link.text)}</code>{details}</td></tr>'
+        )
+
+    def _text(self, text: str) -> str:
+        """Escape a text, with links for the compile ids in it."""
+        pieces = []
+        at = 0
+        for found in _COMPILE.finditer(text):
+            target = self.lookup.compile(found[1], self.finding.rank)
+            if target is not None:
+                pieces += [safe(text[at : found.start()]), anchor(target, found[0])]
+                at = found.end()
+        return "".join([*pieces, safe(text[at:])])
+
+    def _within(self, text: str) -> str:
+        return safe(self.names.within(text))
+
+    def _verdicts(self) -> Iterator[tuple[str, str]]:
+        """Yield one sure cause with what else is sure, or all the causes that fit."""
+        verdicts = self.finding.verdicts
+        sure = self.finding.confidence in {Confidence.PROVEN, Confidence.LIKELY}
+        for number, verdict in enumerate(verdicts):
+            name = f"{safe(verdict.title)} [{safe(verdict.code)}]"
+            if not sure and len(verdicts) > 1:
+                yield f"cause {number + 1}", name
+            elif number:
+                yield "also", f"{safe(verdict.confidence)}: {name}"
+            yield from (("because", self._within(because)) for because in verdict.because)
+            if sure or len(verdicts) == 1:
+                yield from self._deciding(verdict)
+        if not sure and len(verdicts) > 1:
+            yield from self._deciding(*verdicts)
+
+    def _deciding(self, *verdicts: Verdict) -> Iterator[tuple[str, str]]:
+        decide = dict.fromkeys(what for verdict in verdicts for what in verdict.decide)
+        yield from (("to decide", self._within(what)) for what in decide)
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        facts = self.finding.facts
+        kernel, compile_id = facts.get("kernel"), facts.get("compile_id")
+        if isinstance(kernel, str) and (target := self.lookup.kernel(kernel, self.finding.rank)):
+            yield "kernel", f"<code>{safe(kernel)}</code> {anchor(target)}"
+        if isinstance(compile_id, str) and (target := self.lookup.compile(compile_id, self.finding.rank)):
+            yield "compile id", f"<code>{safe(compile_id)}</code> {anchor(target)}"
+
+    def _after(self) -> Iterator[tuple[str, str]]:
+        finding = self.finding
+        yield from (("note", self._within(note)) for note in finding.notes)
+        for link in finding.consequences[:_FOLLOWING]:
+            more = f", {safe(link.details[0])}" if link.details else ""
+            where = place_html(link.place, self.lookup, self.names.name)
+            words = STEPS.get(link.step, FOLLOWS)
+            yield words, f"{self._text(link.text)} ({where}{more})"
+        if len(finding.consequences) > _FOLLOWING:
+            yield "and", f"{len(finding.consequences) - _FOLLOWING:,} more"
+        for missing in finding.missing:
+            how = f"; to have it: {missing.how_to_record}" if missing.how_to_record != "-" else ""
+            yield "missing", self._within(missing.what + how)
+
+    def _next(self) -> Iterator[tuple[str, str]]:
+        for number, experiment in enumerate(self.finding.experiments):
+            env = "".join(f"{name}={value} " for name, value in experiment.env)
+            effect = (
+                "in a new process, no recompile" if experiment.takes_effect == "run" else "when compiling"
+            )
+            said = [f"takes effect {effect}; {experiment.why}", f"proof: {experiment.proof}"]
+            said += [f"care: {experiment.care}"] if experiment.care else []
+            lines = [f"<code>{safe(env + experiment.command)}</code>", *map(self._within, said)]
+            yield "then" if number else "next", "<br>".join(lines)
+        yield from (("fix", safe(fix)) for fix in self.finding.fixes)
+
+    def _files(self) -> Iterator[tuple[str, str]]:
+        legend = self.names.legend()
+        if legend:
+            yield "files", "<br>".join(f"{safe(short)} is {safe(whole)}" for short, whole in legend)
