@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aoti_logs.code.evidence import Evidence
+    from aoti_logs.code.inside import Inside
     from aoti_logs.code.model import Kernel
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Explanation
@@ -229,6 +230,18 @@ class Run:
         for code in self.evidence.base.codes:
             for kernel in code.kernels:
                 yield (code.source.name if code.wrapper is not None else None), kernel
+
+    def insides(self, name: str | None = None) -> Iterator[Inside]:
+        """Yield the inside of every kernel whose body is at hand: parameters, accesses, checks, slices.
+
+        Args:
+            name: only kernels of that name; a name that stands in several texts gives several.
+        """
+        from aoti_logs.code.inside import Inside, is_defined
+
+        for _, kernel in self.kernel_rows():
+            if (name is None or kernel.name == name) and is_defined(kernel):
+                yield Inside(kernel)
 
     def explain(self, *, rank: int | None = None) -> Explanation:
         """Explain each run log and each trace apart; the evidence serves all of them.

@@ -8,21 +8,19 @@ import re
 
 from aoti_logs.code.model import ArgumentKind, Backend
 from tests.code_compare_buffers import buffers, producers, readers, written
-from tests.code_truth import FILLS, NAME, Compiled, expected_arguments
+from tests.code_truth import NAME, Compiled, expected_arguments
 
 
 def launches(c: Compiled) -> list[str]:
     """Each call that Inductor wrote is one launch, in the same order, and there are no others."""
     found = []
-    used: list[int] = []
     for event, got in c.calls:
         name = event.get("kernel") or event.get("python") or event.get("cpp") or event.get("op")
         if not event["rows"]:
             found.append(f"text of {name} not found: {event.get('text')}")
         elif len(got) != 1:
             found.append(f"{name} has {[x.kernel for x in got]} for {event['text'][-1].strip()[:200]}")
-        used += [x.index for x in got]
-    extra = [x for x in c.wrapper.launches if x.index not in used and not FILLS.search(x.text)]
+    extra = c.other_launches(c.calls)
     found += [f"a launch that Inductor did not write as a call: {x.kernel}: {x.text[:200]}" for x in extra]
     indices = [x.index for x in c.wrapper.launches]
     if indices != list(range(len(indices))):

@@ -28,9 +28,9 @@ EXTERN = {
 CALLS = EXTERN | {"KernelCallLine"}
 NAME = re.compile(r"[A-Za-z_]\w*")
 FILLS = re.compile(
-    r"aoti_torch_zero_\(workspace_\d+|workspace_\d+\.zero_\(|\w+\.copy_\(\w+, (?:True|False)\)$"
+    r"aoti_torch_zero_\(workspace_\d+|workspace_\d+\.zero_\(|\w+\.copy_\(\w+, (?:True|False)\)$|= \w+\.clone\(\)$"
 )
-"""Zeroed workspaces and copies between devices are launches that Inductor writes as plain text."""
+"""Zeroed workspaces, copies between devices and of what a loop carries: launches that Inductor writes as plain text."""
 
 
 @dataclass
@@ -102,7 +102,9 @@ class Compiled:
         """Each call that Inductor wrote, with the launches that stand on its lines."""
         by_row: dict[int, list[Launch]] = {}
         for launch in self.wrapper.launches:
-            by_row.setdefault(launch.line, []).append(launch)
+            same = by_row.setdefault(launch.line, [])
+            if all(launch.text != other.text for other in same):
+                same.append(launch)  # a subgraph's function that is called twice has its launches twice
         bound: dict[str, list[dict[str, Any]]] = {}
         found = []
         for event in self.events:
@@ -120,8 +122,7 @@ class Compiled:
         self, found: list[tuple[dict[str, Any], list[Launch]]]
     ) -> list[tuple[dict[str, Any], list[Launch]]]:
         """The operators that are looked up, with the launches that no other call stands for and that name their inputs."""
-        used = {x.index for _, got in found for x in got}
-        left = [x for x in self.wrapper.launches if x.index not in used and not FILLS.search(x.text)]
+        left = self.other_launches(found)
         calls: list[tuple[dict[str, Any], list[Launch]]] = []
         for op in self.looked_up:
             mine = left[:1] if left and all(n in left[0].text for n in op.get("inputs", ())) else []
@@ -134,6 +135,11 @@ class Compiled:
                 )
             )
         return calls
+
+    def other_launches(self, calls: list[tuple[dict[str, Any], list[Launch]]]) -> list[Launch]:
+        """The launches that none of these calls stands for, without those that Inductor writes as plain text."""
+        used = {(x.line, x.text) for _, got in calls for x in got}
+        return [x for x in self.wrapper.launches if (x.line, x.text) not in used and not FILLS.search(x.text)]
 
     @cached_property
     def looked_up(self) -> list[dict[str, Any]]:

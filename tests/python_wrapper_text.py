@@ -35,6 +35,8 @@ def output_code(text: str) -> OutputCode:
 
 def wrapper(*statements: str, functions: str = "", inputs: str = "arg0_1, arg1_1") -> OutputCode:
     """Return a wrapper whose `call` has these statements."""
+    if not any(s.startswith("return ") for s in statements):
+        statements = (*statements, "return ()")
     body = "".join(f"    {line}\n" for s in statements for line in s.split("\n"))
     return output_code(
         f"{KERNELS}{functions}\nasync_compile.wait(globals())\ndel async_compile\n\n"

@@ -212,6 +212,20 @@ def test_what_a_backward_graph_gets_from_the_forward_graph_is_no_input_of_the_us
     assert input_names(inputs, sizes, "jit_python", symbols=symbols) == {}
 
 
+@pytest.mark.corpus
+def test_weights_and_inputs_that_a_backward_graph_kept_have_the_forward_graphs_names(corpus_dir):
+    seen = 0
+    for folder in ("torch24", "torch26", "torch29"):
+        for view in aoti_logs.load(corpus_dir / "versions" / folder / "jit_recompile").views():
+            names = {k: n.name for k, n in view.names.items()}
+            if "tangents_1" in view.inputs:
+                seen += 1
+                assert "tangents_1" not in names and "le" not in names
+                assert names.get("primals_4", "x") == "x"
+                assert names.get("primals_1", "l.weight") == "l.weight"
+    assert seen > 20
+
+
 def test_a_size_that_is_an_expression_of_the_symbol_that_was_solved_for_proves_the_names():
     sizes = (
         Size("arg0_1_size_0", 5, "", tensor="arg0_1", dim=0),

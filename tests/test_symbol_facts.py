@@ -8,8 +8,9 @@ import pytest
 
 import aoti_logs
 from aoti_logs.code import size_answers
-from aoti_logs.code.definition import canonical
+from aoti_logs.code.definition import canonical, definition_text
 from aoti_logs.code.view import ModelView
+from aoti_logs.code.wrapper_cpp_body import EntryReader
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.text import limit
 
@@ -148,6 +149,14 @@ def test_a_number_among_the_inputs_of_torch_compile_is_a_symbol(recorded):
     assert (facts.user_name, facts.hint and facts.hint.value) == ("n", 7)
 
 
+def test_a_stride_is_a_symbol_with_the_name_of_what_it_measures(recorded):
+    facts = recorded("strided").jit.symbol("s97")
+    assert (facts.user_name, facts.hint and facts.hint.value) == ("y.stride()[0]", 7)
+    assert [(m.told_by, m.text, m.lower) for m in facts.limits if m.told_by == "guard"] == [
+        ("guard", "2 <= L['y'].stride()[0]", 2)
+    ]
+
+
 def test_the_example_of_a_python_wrapper_tells_hints_without_a_trace(fixtures_dir):
     [view] = aoti_logs.load(fixtures_dir / "sizes" / "shared" / "output_code.py").views()
     assert size_answers.hints(view) == {"arg0_1": 9, "arg1_1": 3, "arg3_1": 5}
@@ -186,7 +195,37 @@ def test_tables_keep_their_schema(table: str, recorded, tmp_path):
     assert aoti_logs.load(empty).tables[table].height == 0
 
 
+def test_without_size_assertions_nobody_tests_a_division_and_a_derived_size(fixtures_dir, tmp_path):
+    """TORCHINDUCTOR_SIZE_ASSERTS=0 leaves these lines out, and so did torch before 2.13."""
+    text = (fixtures_dir / "sizes" / "derived" / "model.wrapper.cpp").read_text()
+    path = tmp_path / "model.wrapper.cpp"
+    kept = (line for line in text.splitlines(keepends=True) if " assert_size_stride(arg" not in line)
+    path.write_text("".join(kept))
+    view = only(path)
+    assert {("divisible", "arg0_1", 0), ("equal", "arg1_1", 0)} < gaps(view)
+    why = {str(m.gap): m.why for m in view.missing_checks}
+    assert "a rest of the division by 2 is dropped" in why["divisible"]
+    assert view.symbol("s44").extent == "2*s44"
+
+
 # ---------------------------------------------------------------- other versions
+
+
+def test_numbers_of_tensors_in_torch_24_without_handles_are_inputs_and_values_from_data():
+    """`{cpp_dtype} {input_key} = inputs[{idx}].item<{cpp_dtype}>();` and `auto {sym}_raw = {data}.item().{convert}();`
+    (torch/_inductor/codegen/cpp_wrapper_cpu.py of 2.4, `write_wrapper_decl` and `codegen_dynamic_scalar`).
+    """
+    lines = ("int64_t arg1_1 = inputs[1].item<int64_t>();", "int64_t s0 = arg1_1;", "auto u0_raw = buf0.item().toLong();",
+             "auto u0 = u0_raw;")  # fmt: skip
+    body = EntryReader(frozenset(), {}).read("\n".join(lines), 1)
+    assert (body.names.scalars, body.unread) == ({"arg1_1"}, [])
+    raw = body.sizes[1]
+    assert (raw.symbol, raw.tensor, raw.unbacked, definition_text(raw, ())) == (
+        "u0_raw",
+        "buf0",
+        True,
+        "buf0.item()",
+    )
 
 
 def only(view_of: Path) -> ModelView:
@@ -214,6 +253,13 @@ def test_a_shared_dim_that_nothing_compares_is_missing(corpus_dir, folder, symbo
     facts = view.symbol(symbol)
     assert facts.user_name == "ids.size()[0]"
     assert [(d.input.name, d.dim, str(d.enforced)) for d in facts.unchecked] == [("arg9_1", 0, enforced)]
+
+
+@pytest.mark.corpus
+def test_sizes_are_told_in_symbols_that_the_wrapper_has(corpus_dir):
+    """Dynamo's graph calls a shared size s2; it was replaced by s1 before the code was made."""
+    view = only(corpus_dir / "versions" / "torch26" / "scatter_printer2")
+    assert [(d.input.name, d.extent) for d in view.symbol("s1").unmeasured] == [("arg2_1", "s1")]
 
 
 @pytest.mark.corpus

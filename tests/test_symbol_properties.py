@@ -93,9 +93,9 @@ def test_damage_never_raises_and_every_definition_stands_in_the_text(made):
             assert re.search(said, text), name
         assert len(facts.aliases) == len(set(facts.aliases))
         assert name not in facts.aliases
-    for dim in view.input_dims:
-        assert dim.extent is None or dim.told_by is not None
-        assert dim.lower is None or str(dim.lower) in text
+    for one in view.input_dims:
+        assert one.extent is None or one.told_by is not None
+        assert one.lower is None or str(one.lower) in text
     assert isinstance(view.missing_checks, tuple)
     json.dumps(size_answers.size_facts(view))
 

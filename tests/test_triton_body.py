@@ -81,9 +81,9 @@ def test_loops_tuples_and_atomics_are_read():
 
 @pytest.mark.parametrize(
     "head",
-    ["i in values():", "i in tl.range():", "i in (1, 2):", "i, j in range(4):", "i in range(n, 0, -1):"],
+    ["i in values():", "i in tl.range():", "i in (1, 2):", "i, j in range(4):"],
 )
-def test_a_loop_that_does_not_count_upwards_is_unread_and_its_body_is_read(head):
+def test_a_loop_that_does_not_count_is_unread_and_its_body_is_read(head):
     """No line is lost, and no range is claimed for its variable."""
     body = body_of(f"def k(in_ptr0, out_ptr0, n):\n    for {head}\n        tmp0 = i + n\n", "k")
     assert [type(s) for s in body.statements] == [Assign]

@@ -110,6 +110,8 @@ class Body:
     params: tuple[Param, ...]
     statements: tuple[Statement, ...]
     unread: tuple[tuple[int, str], ...] = ()
+    functions: tuple[str, ...] = ()
+    """Names of the functions that stand beside the kernel and that it may call or hand on."""
 
     def param(self, name: str) -> Param | None:
         """Return the parameter of that name."""

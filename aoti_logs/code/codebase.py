@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         InputCheck,
         Kernel,
         Launch,
+        Launcher,
         ModelInput,
         Release,
         Size,
@@ -88,8 +89,16 @@ class Wrapper(Protocol):
         """Births and renames of buffers."""
 
     @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (C++ only), with their elements."""
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
+
+    @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How kernels are started on their device, where the wrapper says it."""
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ class Call:
     """A call. `func` is the callee without template arguments (`c10::div_floor_integer`,
     `tl.where`, `static_cast`); a method call `a.to(b)` is func `.to` with `a` as first argument.
 
-    `types` are template or cast target types as written.
+    `types` are template or cast target types as written. A list of Python is func `[]`.
     """
 
     func: str
@@ -72,6 +72,8 @@ class Call:
     def __str__(self) -> str:
         """Return it as a call."""
         inner = [str(a) for a in self.args] + [f"{k}={v}" for k, v in self.keywords]
+        if self.func == "[]":
+            return f"[{', '.join(inner)}]"
         types = f"<{', '.join(self.types)}>" if self.types else ""
         return f"{self.func}{types}({', '.join(inner)})"
 

@@ -30,7 +30,7 @@ class InputDim:
 
     `extent` is what it is in the model's symbols (`s28`, `2*s7 + 1`) or the number that it must be, None where
     nothing tells; `told_by` says who tells it: `assert_size_stride`, `check_input`, `measured` (a symbol is set to
-    it), `solved` (a symbol is computed from it) or a witness outside of the wrapper (`input_names`).
+    it), `solved` (a symbol is computed from it) or `graph` (a graph or signature that names the inputs).
     """
 
     input: ModelInput
@@ -187,7 +187,7 @@ def input_dims(
             measured = told.measured[name].get(dim)
             extent, by = _extent(told, dim, measured, layout, own.get(CheckKind.EQUAL))
             if extent is None and printed is not None and dim < len(printed):
-                extent, by = plain(printed[dim]), witness.why if witness is not None else None
+                extent, by = plain(printed[dim]), "graph"
             found.append(
                 InputDim(entry, dim, extent, by, measured, None if layout is None else layout[0], dict(own))
             )

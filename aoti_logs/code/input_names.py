@@ -8,6 +8,7 @@ same trace or log as the wrapper go first; when they disagree, no name is called
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from aoti_logs.code.testimony import WrapperInputs
 from aoti_logs.explain import Confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from aoti_logs.code.model import InputCheck, ModelInput, Size
     from aoti_logs.code.testimony import Testimony
@@ -95,7 +96,7 @@ def decide(
             # Most witnesses name every input.
             if about not in choices:
                 choices[about] = _choose([j for j, tells in zip(judged, about, strict=True) if tells], copies)
-            names[entry.name] = choices[about].name(entry.name)
+            names[entry.name] = choices[about].name(entry.name, wrapper.symbols)
     return names
 
 
@@ -107,14 +108,22 @@ class _Choice:
     rivals: list[Testimony]
     strength: Confidence
 
-    def name(self, arg: str) -> InputName:
+    near: list[Testimony]
+
+    def name(self, arg: str, defined: Collection[str]) -> InputName:
         name, place = self.chosen.names[arg]
         others = tuple(dict.fromkeys(t.names[arg][0] for t in self.rivals if t.names[arg][0] != name))
         strength = self.strength
         if others:
             strength = Confidence.LIKELY if strength is Confidence.PROVEN else Confidence.POSSIBLE
-        measures = self.chosen.measures.get(arg)
-        return InputName(name, place, strength, self.chosen.why, others, measures)
+        return InputName(name, place, strength, self.chosen.why, others, self._measures(arg, defined))
+
+    def _measures(self, arg: str, defined: Collection[str]) -> tuple[str, ...] | None:
+        """Return the sizes in the wrapper's own symbols, if a witness has them: early graphs have some that were replaced."""
+        proven = (t for t in self.near if t.strength is Confidence.PROVEN)
+        printed = [t.measures[arg] for t in (self.chosen, *proven) if arg in t.measures]
+        own = (sizes for sizes in printed if set(_SYMBOL.findall(" ".join(sizes))) <= set(defined))
+        return next(own, printed[0] if printed else None)
 
 
 def _choose(judged: list[tuple[Testimony, int]], copies: Sequence[str]) -> _Choice:
@@ -136,7 +145,8 @@ def _choose(judged: list[tuple[Testimony, int]], copies: Sequence[str]) -> _Choi
     strength = chosen.strength
     if strength is Confidence.PROVEN and best < SAME_RUN and not belongs(chosen.source, copies):
         strength = Confidence.LIKELY
-    return _Choice(chosen, rivals, strength)
+    return _Choice(chosen, rivals, strength, near)
 
 
+_SYMBOL = re.compile(r"\bs\d+\b")
 _ORDER = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]

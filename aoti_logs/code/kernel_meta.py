@@ -46,7 +46,7 @@ class KernelMeta:
     """The decorator of one Triton kernel.
 
     `heuristic` is the decorator's name as written, `kind` what a person calls it: the same, but `combo` for several
-    kernels in one and `user` for a kernel that a user wrote. Counts are Inductor's own. `mutated` is None where the
+    kernels in one that do not come from a `_foreach` operator, and `user` for a kernel that a user wrote. Counts are Inductor's own. `mutated` is None where the
     release does not tell it. `unread` is the text of the decorator when it is no Python.
     """
 
@@ -144,7 +144,7 @@ def _from_call(call: Made) -> KernelMeta:
 
 
 def _kind(heuristic: str, fields: dict[str, Printed], inductor: dict[Printed, Printed]) -> str:
-    if "combo_grid_meta" in inductor:
+    if "combo_grid_meta" in inductor and heuristic != "foreach":
         return "combo"
     if fields.get("custom_kernel") is True:
         return "user"

@@ -313,7 +313,8 @@ def _signature(decorators: str) -> dict[str, str]:
     Torch before 2.6 wrote positions for names (`{0: '*fp32', 1: 'i32'}`).
     """
     match = _SIGNATURE.search(decorators, max(decorators.find("signature") - 1, 0))
-    end = -1 if match is None else closing(decorators, match.end() - 1)
+    # No type has braces in it; the quotes of Python are not those that `closing` knows.
+    end = -1 if match is None else decorators.find("}", match.end())
     if match is None or end < 0:
         return {}
     return {m[1] or m[2]: m[3] for m in _SIGNATURE_ENTRY.finditer(decorators, match.end(), end)}

@@ -157,8 +157,10 @@ def _why_equal(view: ModelView, where: str, dim: InputDim) -> str:
         return (
             f"{where} is never read: it is taken to be what another size says; which one, no evidence tells"
         )
-    read = [view.symbol(s).definition or s for s in dim.symbols]
-    return f"{where} is taken to be {dim.extent}, which is read from {', '.join(read)}; nothing compares them"
+    read = [view.symbol(s).definition for s in dim.symbols]
+    if None in read:
+        return f"{where} is never read; tracing called it {dim.extent}, which the code does not have"
+    return f"{where} is taken to be {dim.extent}, which is read from {', '.join(r for r in read if r)}; nothing compares them"
 
 
 def _of_data(view: ModelView) -> Iterator[MissingCheck]:

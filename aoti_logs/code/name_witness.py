@@ -163,7 +163,11 @@ class Bench:
 
     def _from_dynamo(self, wrapper: WrapperInputs) -> Iterator[Testimony]:
         """Join the wrapper's names to an AOT graph, and its inputs to Dynamo's graph of the same compile."""
+        # A backward graph's `primals_4` is that of the forward graph, which has Dynamo's inputs in order.
+        wrapper = wrapper.of_caller
         wanted = {i.name for i in wrapper.inputs}
+        if not wanted:
+            return
         told: dict[int, _Joined] = {}
         for numbers in min((self._holding.get(name, []) for name in wanted), key=len):
             found = self._joined(wrapper, wanted, self._graphs[numbers[0]])

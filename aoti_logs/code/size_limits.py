@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Place
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
-_DECLARED = ("exported_program", "create_symbol")
-_WORDS = {"exported_program": "the exported program", "create_symbol": "tracing"}
 
 
 def limits_of_dim(dim: InputDim, place: Callable[[int], Place]) -> Iterator[Limit]:
@@ -78,19 +76,15 @@ def contradictions(same: Collection[str], limits: Sequence[Limit]) -> tuple[str,
     """
     own = [one for one in limits if one.extent in same]
     tested = [one for one in own if one.told_by == "check_input"]
-    found = []
-    for told_by in _DECLARED:
-        declared = [one for one in own if one.told_by == told_by]
-        if len({(one.lower, one.upper) for one in declared}) > 1 and told_by == "exported_program":
-            shown = ", ".join(f"{_range(one)} at {one.place}" for one in declared)
-            found.append(f"exported programs disagree: {shown}; which of them is this model's is not known")
-        elif declared:
-            found += [text for t in tested for text in _refused(declared[0], t)]
-    return tuple(dict.fromkeys(found))
+    declared = [one for one in own if one.told_by == "exported_program"]
+    if len({(one.lower, one.upper) for one in declared}) > 1:
+        shown = ", ".join(f"{_range(one)} at {one.place}" for one in declared)
+        return (f"exported programs disagree: {shown}; which of them is this model's is not known",)
+    return tuple(dict.fromkeys(text for one in declared for t in tested for text in _refused(one, t)))
 
 
 def _refused(declared: Limit, tested: Limit) -> Iterator[str]:
-    who = f"{_WORDS[declared.told_by]} allows {_range(declared)} ({declared.place})"
+    who = f"the exported program allows {_range(declared)} ({declared.place})"
     if tested.lower is not None and tested.lower > (declared.lower or 0):
         yield f"{who}, the check of {tested.text} refuses less than {tested.lower} ({tested.place})"
     if tested.upper is not None and (declared.upper is None or tested.upper < declared.upper):

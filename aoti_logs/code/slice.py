@@ -80,21 +80,46 @@ def checks_with(body: Body, message: str) -> tuple[Check, ...]:
 
 def operand_of(check: Check) -> tuple[str | None, Expr | None, Expr | None]:
     """Return (operand variable, lower bound, upper bound) from the tested condition."""
+    operand, lower, upper = tested_of(check)
+    return (operand.id if isinstance(operand, Name) else None), lower, upper
+
+
+def tested_of(check: Check) -> tuple[Expr | None, Expr | None, Expr | None]:
+    """Return (operand, lower bound, upper bound) from the tested condition.
+
+    The operand is a variable where there is one; where the index has no name of its own it is an expression.
+    """
     lower: Expr | None = None
     upper: Expr | None = None
     operands: list[Expr] = []
-    for node in walk(check.condition):
-        if not (isinstance(node, Op) and node.op in {"<", "<="} and len(node.args) == 2):
-            continue
+    for node in _comparisons(check.condition):
         left, right = (unwrap(a) for a in node.args)
-        if node.op == "<=" and isinstance(left, Num):
-            lower = left
+        op = node.op
+        if op.startswith(">"):
+            # Users also write `(row >= 0) & (row < rows)`.
+            left, right, op = right, left, op.replace(">", "<")
+        if isinstance(left, Num) and isinstance(right, Name):
+            lower = left if op == "<=" else Num(left.value + 1)
             operands.append(right)
-        elif node.op == "<":
+        elif op == "<=" and isinstance(right, Num):
+            upper = Num(right.value + 1)
+            operands.append(left)
+        elif op == "<":
             upper = right
             operands.append(left)
-    found = [o.id for o in operands if isinstance(o, Name)]
-    return (found[0] if found else None), lower, upper
+    named = [o for o in operands if isinstance(o, Name)]
+    return next(iter(named or operands), None), lower, upper
+
+
+def _comparisons(condition: Expr) -> Iterator[Op]:
+    """Yield the comparisons that a condition is made of, not those inside of what they compare."""
+    todo = [condition]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, Op) and len(node.args) == 2 and node.op in {"<", "<=", ">", ">="}:
+            yield node
+        elif not (isinstance(node, Op) and node.op == "?:") and not isinstance(node, Load):
+            todo.extend(children(node))
 
 
 def slice_check(body: Body, check: Check) -> Slice | None:
@@ -168,7 +193,13 @@ def _is_negative_test(scope: Scope, condition: Expr, name: str, at: int, block: 
 def _data_parts(expr: Expr) -> Iterator[Expr]:
     """Yield what the value is made of, without the conditions that only choose."""
     choice = as_select(expr)
-    yield from choice[1:] if choice is not None else children(expr)
+    if choice is not None:
+        yield from choice[1:]
+    elif isinstance(expr, Call) and expr.args and same_value(expr):
+        # The shape that a value is broadcast to is no part of it.
+        yield expr.args[0]
+    else:
+        yield from children(expr)
 
 
 def _backward(scope: Scope, start: Expr, at: int, block: tuple[int, ...]) -> tuple[set[int], list[Origin]]:

@@ -61,6 +61,13 @@ class WrapperInputs:
         return frozenset(n for n in names if not self.backward or _PRIMAL.fullmatch(n))
 
     @cached_property
+    def of_caller(self) -> WrapperInputs:
+        """The same of the inputs that a caller gives."""
+        if not self.backward:
+            return self
+        return WrapperInputs(tuple(i for i in self.inputs if i.name in self.given), self.sizes, self.checks)
+
+    @cached_property
     def symbols(self) -> frozenset[str]:
         """Backed size symbols."""
         return frozenset(s.symbol for s in self.sizes if _BACKED.fullmatch(s.symbol))

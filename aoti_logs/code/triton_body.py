@@ -42,13 +42,13 @@ def triton_body(kernel: Kernel) -> Body:
         if function is None:
             continue
         params = kernel.params or _params(function)
-        others = Functions(
-            {lines[s].split("def ")[1].split("(")[0]: (s, e) for s, e in found}, lines, kernel.line
-        )
+        places = {lines[s].split("def ")[1].split("(")[0]: (s, e) for s, e in found}
+        others = Functions(places, lines, kernel.line)
         reader = Reader(kernel.line + start, others, {p.name for p in params if p.pointer})
         reader.block(function.body)
         missing = [(kernel.line + n, lines[n].strip()) for n in range(end, stop) if lines[n].strip()]
-        return Body(kernel.name, params, tuple(reader.statements), tuple(reader.unread + missing))
+        unread = tuple(reader.unread + missing)
+        return Body(kernel.name, params, tuple(reader.statements), unread, tuple(places))
     return Body(kernel.name, kernel.params, (), ((kernel.line + start, lines[start].strip()),))
 
 

@@ -92,6 +92,8 @@ def to_expr(node: ast.expr, pointers: Container[str] = (), depth: int = 0) -> Ex
             return base if _is_reshape(index) else Item(base, inner(index))
         case ast.Tuple(elts=[one_only]):
             return inner(one_only)
+        case ast.List(elts=elts):
+            return Call("[]", tuple(inner(e) for e in elts))
         case ast.Call():
             return _call(node, pointers, depth + 1)
         case _:
@@ -124,11 +126,14 @@ def _call(node: ast.Call, pointers: Container[str], depth: int) -> Expr:
         base = to_expr(callee.value, pointers, depth)
         if callee.attr == "to" and len(args) == 1:
             return Call(".to", (base,), (str(args[0]),))
-        if callee.attr == "load" and split_pointer(base, pointers)[0]:
+        ptr = split_pointer(base, pointers)[0] if callee.attr == "load" else ""
+        if ptr:
             # Tensor descriptors: `desc.load([offsets])`.
-            return Load(str(base), args[0] if args else Num(0))
+            return Load(ptr, args[0] if args else Num(0))
         return Call("." + callee.attr, (base, *args), (), keywords)
     func = str(to_expr(callee, pointers, depth))
+    if func.startswith("triton.language."):
+        func = "tl." + func.removeprefix("triton.language.")
     if func == "tl.full" and len(args) > 1:
         # A block filled with one value is that value, lane by lane.
         return args[1]

@@ -44,6 +44,10 @@ class Functions:
         self._first = first_line
         self._read: dict[str, tuple[ast.FunctionDef, int] | None] = {}
 
+    def __bool__(self) -> bool:
+        """Tell whether there is another function than the kernel."""
+        return len(self._places) > 1
+
     def get(self, name: str) -> tuple[ast.FunctionDef, int] | None:
         """Return a function and its first line; None for one that is not here or only computes."""
         if name not in self._read:
@@ -159,6 +163,8 @@ class Reader:
 
     def inlined(self, node: ast.expr, line: int) -> ast.expr:
         """Read the functions that an expression calls; return it with their results in their place."""
+        if not self.functions:
+            return node
         calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
         if not any(self.functions.get(n.func.id) for n in calls if isinstance(n.func, ast.Name)):
             return node
@@ -209,13 +215,13 @@ class Reader:
         return self._local.get(name, name)
 
     def loop(self, target: ast.expr, values: Expr, line: int) -> Loop | None:
-        """Return a loop that counts upwards; None for any other."""
+        """Return a loop that counts; None for any other. One that counts down has no `stop`."""
         match target, values:
             case ast.Name(id=name), Call(func=func, args=(_, *_) as args) if func in _RANGES:
                 start, stop = (Num(0), args[0]) if len(args) == 1 else args[:2]
                 step = args[2] if len(args) > 2 else Num(1)
                 down = step.value <= 0 if isinstance(step, Num) else isinstance(step, Op) and step.op == "-"
-                return None if down else Loop(self._name(name), start, stop, line, (), step)
+                return Loop(self._name(name), start, None if down else stop, line, (), step)
         return None
 
     def call(self, node: ast.Call, line: int) -> None:

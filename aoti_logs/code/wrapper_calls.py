@@ -17,12 +17,13 @@ CHECKED = ("AOTI_TORCH_ERROR_CODE_CHECK(", "AOTI_RUNTIME_ERROR_CODE_CHECK(", "AO
 _HOUSEKEEPING = re.compile(
     r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia)_(?:guard|caching_allocator|set_arg|start_encoding|dispatch|create|delete"
     r"|get|memcpy|copy_buffer|free|malloc|synchronize)\w*"
-    r"|abi_version|as_strided|assign_tensors(?:_out)?|check\w*|clone_preserve_strides|create_\w+|delete_\w+|device_\w+"
+    r"|abi_version|as_strided|assign_tensors(?:_out)?|check|clone_preserve_strides|create_\w+|delete_\w+|device_\w+"
     r"|dtype\w*|get_\w+|grad_mode_\w+|is_\w+|item_\w+|layout\w*|library_\w+|memory_format\w*|new_\w+"
     r"|print_tensor_handle|save_tensor_handle|scalar_to_tensor_\w+|\w+_to_ivalue|stream_id|warn|unsafe_\w+"
     r"|_?_?reinterpret_tensor\w*|record_function_\w+|torchvision)"
 )
-"""Shims that hold, free, describe or print: nothing is computed. Every other `aoti_torch_` call is an operator."""
+"""Shims that hold, free, describe or print: nothing is computed. Every other `aoti_torch_` call is an operator, or a
+check of values, which fails like one (`aoti_torch_check_inf_and_nan`)."""
 
 _ATEN = re.compile(r"at::(?!detail::|k[A-Z]|Tensor\b|ScalarType|vec::)(?:_ops::)?\w+(?:::call\w*)?")
 _LAUNCHERS = frozenset({"launchKernel", "op.callBoxed"})

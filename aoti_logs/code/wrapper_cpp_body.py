@@ -13,7 +13,6 @@ from functools import lru_cache
 from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Release, Size
 from aoti_logs.code.wrapper_calls import CHECKED, is_launch, means_nothing, names_of_outputs
 from aoti_logs.code.wrapper_cpp_custom import RESULT, CustomCalls
-from aoti_logs.code.wrapper_cpp_flow import Flow
 from aoti_logs.code.wrapper_cpp_inline import InlineLaunches
 from aoti_logs.code.wrapper_cpp_passing import holds, is_field, passes
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
@@ -31,6 +30,8 @@ _ASSIGNMENT = re.compile(r"(?P<target>[A-Za-z_][\w.\->\[\]]*)\s*=(?!=)\s*(?P<val
 _INPUT = re.compile(
     r"(?:std::move\()?inputs\[(\d{1,9})\]\)?|std::get<(\d{1,9})>\(inputs\)|.*\(c_inputs\[(\d{1,9})\]\)"
 )
+_VALUE = re.compile(r"(?P<tensor>inputs\[\d{1,9}\]|[A-Za-z_]\w*)\.item(?:<[\w:]+>\(\)|\(\)\.to\w+\(\))")
+"""A tensor's number in torch 2.4 without handles: `inputs[1].item<int64_t>()`, `buf0.item().toLong()`."""
 _CONSTANT = re.compile(r"\*?(?:tensor_handle_to_tensor_pointer\()?constants_->at\((\d{1,9})\)\)?")
 _HANDLES = re.compile(r"// \[Provenance debug handles\] (?P<kernel>.*):(?P<handle>\d{1,18})\s*$")
 _NODES = re.compile(r"// (?:Topologically Sorted |Unsorted )?Source Nodes: \[(?P<nodes>[^\]]*)\]")
@@ -66,7 +67,7 @@ class EntryReader:
         self._custom = CustomCalls(self._tensors)
         self._sizes = Sizes(self.body)
         self._inline = InlineLaunches(self.body)
-        self._flow = Flow()
+        self._flow = self.body.flow
         self._handle: int | None = None
         self._nodes: tuple[str, ...] = ()
 
@@ -75,12 +76,14 @@ class EntryReader:
         for statement in statements(text, first_line):
             match statement.kind:
                 case "comment":
-                    self._comment(statement.text)
+                    self._comment(statement.text, statement.line)
                 case "head":
                     self._open(statement)
                 case "close":
                     if not self._flow.close():
                         self.body.unread.append((statement.line, statement.text))
+                case "broken":
+                    self._broken(statement)
                 case _:
                     if not self._statement(statement.text, statement.line):
                         self.body.unread.append((statement.line, statement.text[:400]))
@@ -88,8 +91,17 @@ class EntryReader:
             self.body.unread.append((first_line + text.count("\n"), f"{self._flow.head} is not closed"[:400]))
         return self.body
 
-    def _comment(self, text: str) -> None:
-        if match := _HANDLES.match(text):
+    def _broken(self, statement: Statement) -> None:
+        """Take a statement without its end; a call of a kernel keeps its place among the calls."""
+        name = statement.text.partition("(")[0].removeprefix("call_")
+        if name in self._kernels:
+            self._add(RawLaunch(name, statement.line, statement.text, None))
+        self.body.unread.append((statement.line, statement.text[:400]))
+
+    def _comment(self, text: str, line: int) -> None:
+        if text.startswith("// reuse"):
+            self._tensors.reused(line)
+        elif match := _HANDLES.match(text):
             self._handle = int(match["handle"])
         elif self._flow.comment(text):
             pass
@@ -113,7 +125,9 @@ class EntryReader:
             inner = call[1][0] if call is not None and call[1] else ""
             return bool(inner) and (self._call(inner, line, text, checked=True) or means_nothing(inner))
         if released := _RELEASE.match(text):
-            self.body.releases.append(Release(released[1], line, len(self.body.launches)))
+            self.body.releases.append(
+                Release(released[1], line, len(self.body.launches), self._flow.branch, self._flow.within)
+            )
             return True
         if text.startswith(_JUMPS) or _SHORT_IF.match(text):
             return True
@@ -183,6 +197,7 @@ class EntryReader:
     def _add(self, launch: RawLaunch) -> None:
         launch.handle, launch.source_nodes, launch.stack = self._handle, self._nodes, self._flow.stack
         launch.branch, launch.subgraph = self._flow.branch, self._flow.subgraph
+        launch.within = self._flow.within
         self.body.launches.append(launch)
         self._handle, self._nodes = None, ()
 
@@ -235,6 +250,8 @@ class EntryReader:
 
     def _defined(self, kind: str, name: str, value: str, text: str, line: int) -> bool:
         """Take `type name = value`."""
+        if match := _VALUE.fullmatch(value):
+            return self._item(match["tensor"], name, text, line)
         if match := _INPUT.fullmatch(value):
             self._add_input(name, int(next(g for g in match.groups() if g is not None)), line)
             return True

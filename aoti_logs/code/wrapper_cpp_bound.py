@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.wrapper_cpp_kernels import Target
     from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _STREAM = re.compile(r"stream\d*")
 
 
@@ -49,6 +50,7 @@ def bound(index: int, raw: RawLaunch, target: Target, read: EntryBody) -> Launch
         raw.grid or _grid(target, texts, unbound=unbound is not None),
         next((text for text in reversed(texts) if _STREAM.fullmatch(text)), raw.stream),
         unbound,
+        raw.within,
     )
 
 
@@ -68,4 +70,9 @@ def _grid(target: Target, texts: tuple[str, ...], *, unbound: bool) -> tuple[str
     if target.launcher is None or unbound:
         return ()
     given = {p.name: t for p, t in zip(target.params, texts, strict=False) if target.is_launchers(p.name)}
-    return tuple(given.get(part, part) for part in target.launcher.grid)
+    if not given:
+        return target.launcher.grid
+    return tuple(
+        given.get(part) or _WORD.sub(lambda m: f"({given[m[0]]})" if m[0] in given else m[0], part)
+        for part in target.launcher.grid
+    )

@@ -113,6 +113,8 @@ class CustomCalls:
     def _value(self, text: str) -> str:
         """Return what is passed behind the boxes that a dispatcher wants."""
         for _ in range(12):
+            if text in self._pushed:
+                return text
             call = as_call(text.lstrip("*"))
             if call is None or not call[1]:
                 break

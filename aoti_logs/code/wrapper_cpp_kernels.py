@@ -13,7 +13,7 @@ from aoti_logs.code.kernel_text import cpp_kernel_at, cpp_params, quoted, triton
 from aoti_logs.code.model import Backend, Kernel, Launcher
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS
 from aoti_logs.code.wrapper_cpp_launcher import launcher
-from aoti_logs.code.wrapper_fit import disagreement, misfit
+from aoti_logs.code.wrapper_fit import disagreement, disorder, misfit
 from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _TRITON_TEXT = re.compile(rb"async_compile\.triton\((?P<name>'[^'\n]*'|\"[^\"\n]*\"), (?P<quote>'''|\"\"\")")
 _UNKNOWN = "its parameters are not known"
+_LAUNCHERS_OWN = ("_grid_", "_launcher_", "_tma_tensor_")
+"""How parameters begin that Inductor adds to those of a kernel."""
 _OPTIONAL = "cubin_dir_"
 """The last parameter of `call_<kernel>`, which torch.compile leaves out."""
 
@@ -53,7 +55,7 @@ class Target:
     def is_launchers(self, name: str) -> bool:
         """Tell whether a parameter is for the launcher alone (the stream, a grid)."""
         return name in LAUNCHER_PARAMS or (
-            name not in self.own if self.own is not None else name.startswith("_grid_")
+            name not in self.own if self.own is not None else name.startswith(_LAUNCHERS_OWN)
         )
 
 
@@ -113,7 +115,7 @@ class Kernels:
         params = tuple(
             p
             for p in self._call_params(forms["call"])
-            if p.name not in LAUNCHER_PARAMS and not p.name.startswith("_grid_")
+            if p.name not in LAUNCHER_PARAMS and not p.name.startswith(_LAUNCHERS_OWN)
         )
         first, last = self.source.line_at(start), self.source.line_at(end - 1)
         return Kernel(name, Backend.TRITON, self.source, first, last, params)
@@ -176,10 +178,11 @@ class Kernels:
         calls = [at for at in self._places.get(name, []) if self._starts[at][2] == "call"]
         if not calls:
             several = [self._cpp_params(at) for at in self._places.get(name, [])]
-            return Target(backend, own, dtypes, None, disagreement(several) or (None if own else _UNKNOWN))
+            unbound = disagreement(several) or disorder(name, own) or (None if own else _UNKNOWN)
+            return Target(backend, own, dtypes, None, unbound)
         definitions = [self._call_params(at) for at in calls]
         params = definitions[0]
-        unbound = disagreement(definitions) or (None if params else _UNKNOWN)
+        unbound = disagreement(definitions) or disorder(name, params) or (None if params else _UNKNOWN)
         names = [p.name for p in own]
         if own and unbound is None:
             known = [p.name for p in params if p.name in names]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from aoti_logs.code.codebase import Wrapper
-    from aoti_logs.code.model import Buffer, InputCheck, Release, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launcher, Release, Size
 
 _FUNCTION = re.compile(rb"([ ]*)def (\w+)\((?:self, )?args\):")
 _CPP_START = re.compile(rb"cpp_wrapper_src = \(\s*\n\s*r?(?P<quote>'''|\"\"\")")
@@ -248,9 +248,19 @@ class OutputCode:
         return tuple(self._read.buffers) if self._cpp is None else self._cpp.buffers
 
     @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (C++ only), with their elements."""
+        return {} if self._cpp is None else self._cpp.arrays
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
         return tuple(self._read.releases) if self._cpp is None else self._cpp.releases
+
+    @property
+    def launchers(self) -> tuple[Launcher, ...]:
+        """How kernels are started; Triton itself starts those of a Python wrapper, which says nothing of it."""
+        return () if self._cpp is None else self._cpp.launchers
 
     @property
     def outputs(self) -> tuple[str, ...]:

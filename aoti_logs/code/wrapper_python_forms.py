@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.body import Param
 
-_CONSTANT = re.compile(r"(\w+)[ ]?:[ ]?(?:[\w.]+\.)?constexpr\b")
+_CONSTANT = re.compile(r"(\w+)[ ]{0,4}:[ ]{0,4}[\w.]{0,40}$")
+_LONGEST_NAME = 200
 _EXTRA = re.compile(r"['\"]extra_launcher_args['\"]: \[([^\]\n]*)\]")
 _CONFIGS = re.compile(r"\bconfigs=(\[[^\n]*)")
 _KEY = re.compile(r"['\"](\w+)['\"]: ")
@@ -35,6 +36,8 @@ class CallForm:
     ways: tuple[tuple[Param, ...], ...]
     every: tuple[Param, ...] = ()
     extra: tuple[str, ...] = ()
+    unknown: str = "the kernel's parameters are not known"
+    """Why a kernel without parameters has none."""
 
     def fitting(self, count: int, words: Sequence[str]) -> tuple[tuple[Param, ...], str | None]:
         """Return the parameters of `count` arguments given by position, or none and the reason.
@@ -45,7 +48,7 @@ class CallForm:
         """
         names = {p.name for p in self.every}
         if not self.every:
-            return (), "the kernel's parameters are not known"
+            return (), self.unknown
         unknown = next((w for w in words if w not in names), None)
         if unknown is not None:
             return (), f"the kernel has no parameter {unknown}"
@@ -67,6 +70,21 @@ class CallForm:
 def plain_form(params: tuple[Param, ...]) -> CallForm:
     """Return the form of a function that is called with all its parameters."""
     return CallForm((params,), params)
+
+
+def choice_form(forms: Sequence[CallForm | None], passed: Sequence[tuple[range, ...] | None]) -> CallForm:
+    """Return the form of a multi-kernel: that of its kernels, where all take the same arguments.
+
+    Args:
+        forms: the forms of its kernels.
+        passed: which arguments go to each of them; None for all.
+    """
+    known = [f for f in forms if f is not None and f.ways]
+    names = {tuple(p.name for p in f.ways[0]) for f in known}
+    whole = all(p is None or (len(p) == 1 and p[0].start == 0) for p in passed)
+    if known and len(known) == len(forms) and len(names) == 1 and len(set(passed)) == 1 and whole:
+        return known[0]
+    return CallForm((), unknown="the kernels that it chooses from are called differently")
 
 
 def triton_form(text: str, params: tuple[Param, ...]) -> CallForm:
@@ -92,11 +110,12 @@ def _constants(text: str) -> Iterator[str]:
     """Yield the names that are annotated as constants."""
     at = text.find("constexpr")
     while at >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        stop = text.find("\n", at)
-        stop = len(text) if stop < 0 else stop
-        yield from (m[1] for m in _CONSTANT.finditer(text, start, stop))
-        at = text.find("constexpr", stop)
+        # In quotes it is the type that `triton_meta` gives.
+        if text[at - 1 : at] not in {"'", '"'}:
+            before = _CONSTANT.search(text[max(0, at - _LONGEST_NAME) : at])
+            if before is not None:
+                yield before[1]
+        at = text.find("constexpr", at + 1)
 
 
 def _tuned(text: str) -> Iterator[str]:

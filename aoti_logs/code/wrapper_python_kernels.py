@@ -23,7 +23,7 @@ from aoti_logs.code.kernel_text import (
     triton_kernel,
 )
 from aoti_logs.code.model import Backend, Kernel
-from aoti_logs.code.wrapper_python_forms import CallForm, plain_form, triton_form
+from aoti_logs.code.wrapper_python_forms import CallForm, choice_form, plain_form, triton_form
 from aoti_logs.code.wrapper_text import closing, split_arguments
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class DefinedKernels:
             return None
         if definition.backend in _CHOICES:
             parts = self.parts(name)
-            return self.form(parts[0]) if parts and self.passed(name, parts[0]) is None else plain_form(())
+            return choice_form([self.form(p) for p in parts], [self.passed(name, p) for p in parts])
         if definition.backend == "triton":
             return triton_form(self.source.cut(definition.text_start, definition.text_end), kernel.params)
         return plain_form(kernel.params)

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from aoti_logs.code.wrapper_python_state import Reading
     from aoti_logs.code.wrapper_python_text import Function
 
-MOST_STATEMENTS = 400_000
-"""Statements that are read again because their function is called again; then calls are no longer followed."""
+MOST_LINES = 200_000
+"""Lines that are read again because their function is called again; then calls are no longer followed."""
+_OF_A_CALL = 20
+"""Lines that the call itself counts for."""
 _DEPTH = 40
 
 
@@ -59,6 +61,10 @@ class Subgraphs:
         if "call" in self._functions:
             self._read("call", None)
             body.outputs = self._output_names()
+            if self._returned is None:
+                call = self._functions["call"]
+                last = max((n for n, line in enumerate(call.lines) if line.strip()), default=0)
+                body.unread.append((call.first_line + last, "the call ends here without a return: cut off"))
         rest = sorted(self._functions, key=lambda n: self._functions[n].first_line)
         for name in rest:
             if name in self._called or name == "call":
@@ -113,8 +119,8 @@ class Subgraphs:
         if name is None or name in self._active or len(self._active) >= _DEPTH:
             return False
         if name in self._called:
-            self._again += len(self._functions[name].lines)
-            if self._again > MOST_STATEMENTS:
+            self._again += len(self._functions[name].lines) + _OF_A_CALL
+            if self._again > MOST_LINES:
                 return False
         match call.args:
             case [ast.Name(id=passed)]:

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
 _RAW = r'R"(?P<delimiter>[^()\\\s"]{0,16})\((?s:.*?)\)(?P=delimiter)"'
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
 _CHAR = r"'(?:[^'\\\n]|\\.){1,8}'"
-_COMMENT = r"//[^\n]*|/\*(?s:.*?)\*/"
-_TOKEN = re.compile(rf"{_RAW}|{_STRING}|{_CHAR}|{_COMMENT}|[(){{}}\[\],;]")
+_TOKEN = re.compile(rf"{_STRING}|{_CHAR}|//[^\n]*|[(){{}}\[\],;]")
+_LONG = re.compile(rf'R"(?P<delimiter>[^()\\\s"]{{0,16}})\(|/\*|{_TOKEN.pattern}')
+"""The same, and what raw strings and comments over several lines begin with."""
 _OPEN = {"(": ")", "{": "}", "[": "]"}
 _CLOSE = frozenset(_OPEN.values())
 _SLOW_START = ("if", "while", "else", "for", "{", "}", "/", "#")
 _TEMPLATE_PART = re.compile(r"[\w:*&\s,]*")
+_MOST_AGAIN = 4
+_TAIL = 64
+_LIST = "list"
+"""An open brace of an initialiser list, in which no statement can end."""
 _BLOCK_HEADS = (")", " else", " do", " try", " mutable", " noexcept")
 
 
@@ -31,8 +36,8 @@ class Statement:
     """A piece of a function body.
 
     `kind` is `statement` (`text` ends before its `;`), `head` (text before a `{` that opens a block; empty for
-    a bare block), `close` (a `}`) or `comment` (a `//` line with its slashes). `line` counts from the line
-    that the body's first line has.
+    a bare block), `close` (a `}`), `comment` (a `//` line with its slashes) or `broken` (the first line of what
+    does not end). `line` counts from the line that the body's first line has.
     """
 
     kind: str
@@ -40,74 +45,179 @@ class Statement:
     line: int
 
 
+class _Token:
+    """A token, asked like a match."""
+
+    __slots__ = ("_end", "_start", "_text")
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self._text, self._start, self._end = text, start, end
+
+    def group(self) -> str:
+        """Return the token."""
+        return self._text[self._start : self._end]
+
+    def start(self) -> int:
+        """Return where it begins."""
+        return self._start
+
+    def end(self) -> int:
+        """Return where it ends."""
+        return self._end
+
+
+def _tokens(text: str, start: int = 0) -> Iterator[re.Match[str] | _Token]:
+    """Return strings, comments and brackets in order."""
+    if 'R"' in text or "/*" in text:
+        return _long_tokens(text, start)
+    return _TOKEN.finditer(text, start)
+
+
+def _long_tokens(
+    text: str, start: int, stop: int | None = None, missing: set[str] | None = None
+) -> Iterator[re.Match[str] | _Token]:
+    """Yield those that begin before `stop`, where some may be long.
+
+    An end that is `missing` is looked for once, not once a beginning.
+    """
+    stop = len(text) if stop is None else stop
+    missing = set() if missing is None else missing
+    match = _LONG.search(text, start, stop)
+    while match is not None:
+        after = match.end()
+        if (delimiter := match["delimiter"]) is not None or match.group() == "/*":
+            close = "*/" if delimiter is None else f'){delimiter}"'
+            at = -1 if close in missing else text.find(close, after)
+            if at >= 0:
+                after = at + len(close)
+                yield _Token(text, match.start(), after)
+            else:
+                missing.add(close)
+        else:
+            yield match
+        match = _LONG.search(text, after, stop) if after < stop else None
+
+
 def statements(body: str, first_line: int = 1) -> Iterator[Statement]:
-    """Yield the statements of a function body in order, blocks as `head` and `close`."""
-    pending: list[str] = []
-    pending_line = first_line
-    depth = 0
-    for number, line in _logical_lines(body, first_line):
-        stripped = line.strip()
-        if not pending:
+    """Yield the statements of a function body in order, blocks as `head` and `close`.
+
+    A statement that lost its end would swallow all that follows: where a `;` stands inside of parentheses, the first
+    line of what was gathered is `broken`, and reading goes on behind it.
+    """
+    lines = list(_logical_lines(body, first_line))
+    at = 0
+    reader = _Reader(first_line)
+    while at < len(lines):
+        number, line = lines[at]
+        if not reader.pending:
+            stripped = line.strip()
             if not stripped:
+                at += 1
                 continue
             if _is_plain(stripped):
                 yield Statement("statement", stripped[:-1].rstrip(), number)
+                at += 1
                 continue
+        found = reader.take(line, number, at)
+        at += 1
+        yield from found
+        if reader.broken:
+            broken = reader.began
+            yield Statement("broken", lines[broken][1].strip(), lines[broken][0])
+            # Where much was gathered, it is not read a second time: the work stays linear.
+            at = broken + 1 if at - broken <= _MOST_AGAIN else at
+            reader = _Reader(first_line)
+    yield from reader.end()
+
+
+class _Reader:
+    """Gathers lines until a statement ends."""
+
+    def __init__(self, first_line: int) -> None:
+        self.pending: list[str] = []
+        self.began = 0
+        self.broken = False
+        self._line = first_line
+        self._open: list[str] = []
+
+    def take(self, line: str, number: int, index: int) -> list[Statement]:
+        """Take line number `index` and return the statements that end in it."""
+        found: list[Statement] = []
         at = 0
-        for token in _TOKEN.finditer(line):
+        if _blank(self.pending):
+            self.began = index
+        for token in _tokens(line):
             text = token.group()
             if text.startswith(("//", "/*")):
-                pending.append(line[at : token.start()])
+                self.pending.append(line[at : token.start()])
                 at = token.end()
-                if text.startswith("//") and _blank(pending):
-                    pending.clear()
-                    yield Statement("comment", text, number)
+                if text.startswith("//") and _blank(self.pending):
+                    self.pending.clear()
+                    self.began = index
+                    found.append(Statement("comment", text, number))
             elif text in _OPEN:
-                if text != "{" or depth:
-                    depth += 1
+                if text != "{":
+                    self._open.append(text)
                     continue
-                before = ("".join(pending) + line[at : token.start()]).strip()
-                if before and not f" {before}".endswith(_BLOCK_HEADS):
-                    depth += 1
+                if self._open:
+                    self._open.append(_brace(line[max(at, token.start() - _TAIL) : token.start()]))
                     continue
-                yield Statement("head", before, _line_of(pending, pending_line, number))
-                pending.clear()
+                before = ("".join(self.pending) + line[at : token.start()]).strip()
+                if before and _brace(before) == _LIST:
+                    self._open.append(_LIST)
+                    continue
+                found.append(Statement("head", before, _line_of(self.pending, self._line, number)))
+                self.pending.clear()
+                self.began = index
                 at = token.end()
             elif text in _CLOSE:
-                if depth:
-                    depth -= 1
+                if self._open:
+                    self._open.pop()
                 elif text == "}":
-                    pending.append(line[at : token.start()])
-                    yield from _finish(pending, pending_line, number)
-                    yield Statement("close", "}", number)
-                    at = token.end()
-            elif text == ";" and not depth:
-                pending.append(line[at : token.start()])
-                yield from _finish(pending, pending_line, number)
-                at = token.end()
+                    self.pending.append(line[at : token.start()])
+                    found += _finish(self.pending, self._line, number)
+                    found.append(Statement("close", "}", number))
+                    at, self.began = token.end(), index
+            elif text == ";" and not self._open:
+                self.pending.append(line[at : token.start()])
+                found += _finish(self.pending, self._line, number)
+                at, self.began = token.end(), index
+            elif text == ";" and self._open[-1] != "{":
+                self.broken = True
+                return found
         rest = line[at:]
-        if rest.strip() or pending:
-            if _blank(pending):
-                pending.clear()
-                pending_line = number
-            pending.append(rest + "\n")
-    yield from _finish(pending, pending_line, pending_line)
+        if rest.strip() or self.pending:
+            if _blank(self.pending):
+                self.pending.clear()
+                self._line = number
+            self.pending.append(rest + "\n")
+        return found
+
+    def end(self) -> list[Statement]:
+        """Return what is left without an end."""
+        if self._open and not _blank(self.pending):
+            text = "".join(self.pending).strip()
+            return [Statement("broken", text, self._line)]
+        return list(_finish(self.pending, self._line, self._line))
 
 
 def _logical_lines(body: str, first_line: int) -> Iterator[tuple[int, str]]:
     """Yield (number, text) of the lines; a raw string or comment over several lines keeps them together."""
     number, at, size = first_line, 0, len(body)
+    missing: set[str] = set()
     while at < size:
         end = body.find("\n", at)
         end = size if end < 0 else end
         line = body[at:end]
         if 'R"' in line or "/*" in line:
-            for token in _TOKEN.finditer(body, at):
-                if token.start() >= end:
+            inside = at
+            while inside < end:
+                past = next((t for t in _long_tokens(body, inside, end, missing) if t.end() > end), None)
+                if past is None:
                     break
-                if token.end() > end:
-                    end = body.find("\n", token.end())
-                    end = size if end < 0 else end
+                inside = past.end()
+                end = body.find("\n", inside)
+                end = size if end < 0 else end
             line = body[at:end]
         yield number, line
         number += line.count("\n") + 1
@@ -126,6 +236,12 @@ def _is_plain(line: str) -> bool:
         and line.count("{") == line.count("}")
         and not line.startswith(_SLOW_START)
     )
+
+
+def _brace(before: str) -> str:
+    """Return what a brace opens behind a text: a block, the body of a lambda (`{`), or a list."""
+    before = f" {before.strip()}"
+    return "{" if before.endswith((*_BLOCK_HEADS, "]")) else _LIST
 
 
 def _blank(pending: list[str]) -> bool:
@@ -147,7 +263,7 @@ def _finish(pending: list[str], pending_line: int, number: int) -> Iterator[Stat
 def closing(text: str, start: int) -> int:
     """Return the position of the bracket that closes the one at `start`, or -1."""
     depth = 0
-    for token in _TOKEN.finditer(text, start):
+    for token in _tokens(text, start):
         mark = token.group()
         if mark in _OPEN:
             depth += 1
@@ -165,7 +281,7 @@ def split_arguments(text: str) -> tuple[str, ...]:
     """
     parts: list[str] = []
     depth = at = 0
-    for token in _TOKEN.finditer(text):
+    for token in _tokens(text):
         mark = token.group()
         if mark in _OPEN:
             depth += 1
@@ -189,9 +305,14 @@ def _inside_template(text: str, start: int, end: int) -> bool:
 
 
 def _without_comments(part: str) -> str:
-    return (
-        re.sub(_COMMENT, "", part) if "/*" in part or ("//" in part and '"' not in part) else part
-    ).strip()
+    if "/*" in part or ("//" in part and '"' not in part):
+        kept, at = [], 0
+        for token in _tokens(part):
+            if token.group().startswith(("//", "/*")):
+                kept.append(part[at : token.start()])
+                at = token.end()
+        part = "".join(kept) + part[at:]
+    return part.strip()
 
 
 _CALL = re.compile(r"\s*([A-Za-z_][\w.]*(?:(?:::|->)[A-Za-z_~][\w.]*)*)\s*(?:<[^()]{0,400}>)?\s*\(")

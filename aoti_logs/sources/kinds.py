@@ -118,7 +118,7 @@ _ISA_CHECK = re.compile(rb"\b__\w+_chk_kernel")
 _KERNEL_COMMENTS = b"// Triton kernels are embedded as comments in "
 _PYTHON_FIRST = re.compile(
     rb"# AOT ID:|(?:from [\w.]+ )?import \w|@\w|def \w+\(|class [\w<>]+[(:]|cpp_wrapper_src\b|[su]\d+ = |#!.*python|"
-    rb'"""|\'\'\'|async_compile\b|graph\(\):'
+    rb'r?"""|\'\'\'|async_compile\b|graph\(\):'
 )
 _OUTPUT_CODE = re.compile(
     rb"^# AOT ID:|\bAsyncCompile\(\)|^async_compile\b|\bCppWrapperCodeCache\b|^cpp_wrapper_src\b", re.M

@@ -61,8 +61,12 @@ NAMES = (
     "commands",
     "autotuning",
     "kernels",
+    "kernel_params",
+    "kernel_accesses",
+    "index_checks",
     "launches",
     "launch_arguments",
+    "launchers",
     "sizes",
     "symbol_aliases",
     "wrapper_symbols",
@@ -80,6 +84,7 @@ NAMES = (
     "checks",
     "input_checks",
     "missing_checks",
+    "buffer_uses",
     "buffers",
 )
 """All tables in the order in which a reader meets them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.argument_text import passed
 from aoti_logs.code.model import ArgumentKind
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _SIZES = {ArgumentKind.SIZE, ArgumentKind.LITERAL, ArgumentKind.EXPRESSION}
 
 def launch_rows(view: ModelView) -> Iterator[tuple[Any, ...]]:
     """Yield one row a launch, in program order."""
-    source = view.wrapper.source
+    source, cpp = view.wrapper.source, view.wrapper.flavour != "jit_python"
     for launch in view.wrapper.launches:
         outputs = view.written_by(launch)
         only_written = {a.name for a in launch.arguments if (a.param or "").startswith("out_ptr")}
@@ -35,9 +36,15 @@ def launch_rows(view: ModelView) -> Iterator[tuple[Any, ...]]:
             str(launch.backend),
             place.source,
             place.line,
+            passed(launch, cpp=cpp),
             list(dict.fromkeys(inputs)),
             list(outputs),
             sizes,
+            list(launch.grid),
+            launch.stream,
+            list(launch.branch),
+            launch.subgraph,
+            launch.unbound,
             launch.handle,
             launch.checked,
             list(launch.source_nodes),

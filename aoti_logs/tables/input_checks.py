@@ -31,7 +31,7 @@ class InputChecks(dy.Schema):
     told_by = dy.String(
         nullable=True,
         description="Who tells that: `assert_size_stride`, `check_input`, `measured` (a symbol is set to it), `solved` "
-        "(a symbol is computed from it), or the graph or signature that names the input.",
+        "(a symbol is computed from it), or `graph` (a graph or signature that names the input).",
     )
     min = dy.Int64(nullable=True, description="Smallest size that the input check lets through.")
     max = dy.Int64(nullable=True, description="Largest size that the input check lets through.")
