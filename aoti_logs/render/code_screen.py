@@ -116,10 +116,9 @@ def _kernel(views: Sequence[ModelView], name: str, wanted: Wanted) -> list[str]:
 
 def _thing(view: ModelView, name: str, *, everything: bool) -> list[str]:
     generated = _generated(view, name)
-    if generated in view.sizes:
+    if generated in view.sizes or generated in view.symbols.names:
         return size_screen(view, generated)
-    known = {b.name for b in view.wrapper.buffers} | set(view.inputs) | set(view.constants)
-    if generated not in known:
+    if view.buffer(generated) is None:
         raise LoadError(f"the model has no buffer, input, constant or size {name}")
     return buffer_screen(view, generated, everything=everything)
 
