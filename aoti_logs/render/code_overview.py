@@ -63,6 +63,10 @@ def described(view: ModelView, name: str) -> str:
     """Return dtype and extents of a tensor, as far as the code tells them."""
     shape = view.shapes.get(name)
     dtype = _dtypes(view).get(name, "")
+    if shape is None or not dtype:
+        life = view.buffer(name)
+        if life is not None:
+            shape, dtype = shape or life.shape, dtype or (life.dtype or "")
     return " ".join(filter(None, [dtype, f"[{', '.join(shape)}]" if shape is not None else ""]))
 
 
@@ -129,7 +133,7 @@ def call_text(view: ModelView, launch: Launch) -> str:
         if a.kind in TENSORS and a.name and a.name not in only_out and not _made_here(launch, a)
     ]
     sizes = [a.text for a in launch.arguments if is_size(a)]
-    inside = ", ".join(dict.fromkeys(tensors)) + (f"; {', '.join(sizes)}" if sizes else "")
+    inside = "; ".join(filter(None, [", ".join(dict.fromkeys(tensors)), ", ".join(sizes)]))
     left = ", ".join(view.named(n).shown for n in written)
     return f"{left + ' = ' if left else ''}{launch.kernel}({inside})"
 
