@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.buffer_part import elements_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.code.buffer_access import Access
     from aoti_logs.code.buffer_uses import BufferUses, Use
-    from aoti_logs.code.model import Buffer, Release
+    from aoti_logs.code.model import Buffer, Launch, Release
 
 _BITS = {"bool": 8, "half": 16, "bfloat16": 16, "float": 32, "double": 64, "int": 32, "long": 64, "short": 16}
 
@@ -125,6 +128,43 @@ class BufferLives:
             tuple(sorted({n for m in memories for n in self._returned.get(m, ())})),
         )
 
+    def end(self, number: int) -> Release | None:
+        """Return what ends the name that buffer number `number` gives a memory to."""
+        buffer = self._uses.names.buffers[number]
+        born = (buffer.at, buffer.line)
+        return next((r for r in self._releases.get(buffer.name, ()) if (r.at, r.line) > born), None)
+
+    def size(self, number: int) -> int | None:
+        """Return the bytes of the elements of buffer number `number`, None when they are not known."""
+        buffer = self._uses.names.buffers[number]
+        shape, _, dtype, _ = self._layout(buffer.name, [number])
+        return size_in_bytes(shape, dtype)
+
+    def returned(self, number: int) -> tuple[int, ...]:
+        """Return the places in the outputs that the memory of buffer number `number` is returned as."""
+        seen = self._uses.names.of(number).seen
+        return tuple(sorted({n for s in seen for n in self._returned.get(s.memory, ())}))
+
+    def arguments(self) -> Iterator[tuple[BufferUse, tuple[str, ...]]]:
+        """Yield every use by every launch, in program order, with the names that its memory began with."""
+        names = self._uses.names
+        for index in range(self._uses.count):
+            launch = self._uses.launch(index)
+            for access in self._uses.accesses(index):
+                if not names.known(access.name):
+                    continue
+                meaning = self._uses.meaning(access, index)
+                memories = tuple(
+                    dict.fromkeys(
+                        s.memory if isinstance(s.memory, str) else names.buffers[s.memory].name
+                        for s in meaning.seen
+                    )
+                )
+                alone = meaning.known and len(meaning.seen) == 1
+                full = self._uses.refined(access, index, meaning.seen[0]) if alone else access
+                view = access.part is not None or any(s.part is not None for s in meaning.seen)
+                yield _told(launch, full, view=view, certain=alone and not launch.within), memories
+
     def _layout(
         self, name: str, numbers: list[int]
     ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, str | None, str | None]:
@@ -166,12 +206,16 @@ class BufferLives:
         return tuple(found)
 
     def _use(self, use: Use, *, alone: bool) -> BufferUse:
-        launch = self._uses.launch(use.launch)
         certain = alone and use.certain and not use.within
-        return BufferUse(
-            use.launch, launch.kernel, launch.line, use.name, use.param, use.read, use.write, use.all,
-            use.part is not None, certain,
-        )  # fmt: skip
+        launch = self._uses.launch(use.launch)
+        return _told(launch, self._uses.full(use), view=use.part is not None, certain=certain)
+
+
+def _told(launch: Launch, access: Access, *, view: bool, certain: bool) -> BufferUse:
+    return BufferUse(
+        launch.index, launch.kernel, launch.line, access.name, access.param, access.read, access.write, access.all,
+        view, certain,
+    )  # fmt: skip
 
 
 def size_in_bytes(shape: tuple[str, ...] | None, dtype: str | None) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,12 @@ class Seen:
     """A memory that a name can mean.
 
     `memory` is the name of an input or constant, or the number of the buffer (in `wrapper.buffers`) that the memory
-    began with. `part` is None for the whole.
+    began with. `part` is None for the whole. `earlier` is True when it is the memory of an earlier round of a loop.
     """
 
     memory: int | str
     part: Part | None = None
+    earlier: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class BufferNames:
         found: dict[str, list[Event]] = defaultdict(list)
         for number, buffer in enumerate(self.buffers):
             if buffer.name not in self._fixed:
-                found[buffer.name].append(Event((buffer.at, 0, number), buffer.within, ends=True, key=number))
+                found[buffer.name].append(Event((buffer.at, 0, number), buffer.within, number))
         return dict(found)
 
     def at(self, name: str, order: Order, within: Within) -> Meaning:
@@ -78,7 +79,8 @@ class BufferNames:
         if events is None:
             return NOTHING
         reached = before(events, order, within)
-        return _joined([self.of(key) for key in reached.keys], known=bool(reached.keys))
+        found = [_of_round(self.of(key), earlier=self.order(key) > order) for key in reached.keys]
+        return _joined(found, known=bool(found))
 
     def of(self, number: int) -> Meaning:
         """Return the memory of one of `wrapper.buffers`."""
@@ -93,23 +95,24 @@ class BufferNames:
 
     def _follow(self, number: int, done: Sequence[Meaning | None]) -> Meaning:
         """Follow renames and views back to memories; loops lead to buffers that come later in the code."""
-        todo: list[tuple[int, Part | None]] = [(number, None)]
+        todo: list[tuple[int, Part | None, bool]] = [(number, None, False)]
         met: set[int] = set()
         seen: dict[Seen, None] = {}
         known = True
         while todo:
-            at, part = todo.pop()
+            at, part, earlier = todo.pop()
             if done[at] is not None:
                 meaning = done[at] or NOTHING
                 known = known and meaning.known
-                seen.update((Seen(s.memory, inside(s.part, part)), None) for s in meaning.seen)
+                found = (Seen(s.memory, inside(s.part, part), s.earlier or earlier) for s in meaning.seen)
+                seen.update(dict.fromkeys(found))
                 continue
             if at in met:
                 continue
             met.add(at)
             old = self.older(at)
             if old is None:
-                seen[Seen(at, part)] = None
+                seen[Seen(at, part, earlier)] = None
                 continue
             part = inside(_part(self.buffers[at]), part)
             if old in self._fixed:
@@ -118,7 +121,7 @@ class BufferNames:
             order = self.order(at)
             reached = before(self.births.get(old, []), order, self.buffers[at].within)
             known = known and bool(reached.keys)
-            todo += [(key, part) for key in reached.keys]
+            todo += [(key, part, earlier or key > at) for key in reached.keys]
             if len(seen) > _MOST or len(met) > 4 * _MOST:
                 return Meaning(tuple(seen)[:_MOST], known=False)
         return Meaning(tuple(seen), known)
@@ -161,6 +164,12 @@ class BufferNames:
         for name in self._fixed:
             found[name][name] = None
         return {memory: list(names) for memory, names in found.items()}
+
+
+def _of_round(meaning: Meaning, *, earlier: bool) -> Meaning:
+    if not earlier:
+        return meaning
+    return Meaning(tuple(replace(s, earlier=True) for s in meaning.seen), meaning.known)
 
 
 def _joined(meanings: Sequence[Meaning], *, known: bool) -> Meaning:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.buffer_access import Access, accesses, needs_body
+from aoti_logs.code.blocks import around
+from aoti_logs.code.buffer_access import Access, accesses, refined
 from aoti_logs.code.buffer_names import BufferNames, Seen
 from aoti_logs.code.buffer_part import Comparison, Part, inside
-from aoti_logs.code.flow import around
-from aoti_logs.code.reaching import Event, Order, Reached, before
+from aoti_logs.code.reaching import Event, Judged, Order, Reached, before
 from aoti_logs.code.store_flow import StoreFlow
 
 if TYPE_CHECKING:
@@ -24,26 +24,30 @@ if TYPE_CHECKING:
     Layout = tuple[tuple[str, ...], tuple[str, ...] | None]
 
 
+BIRTH = -1
+"""Stands for a use where a memory began."""
+
+
 @dataclass(frozen=True)
 class Use:
     """What one launch does with a memory, through one of its arguments.
 
-    `name` is the name that the launch uses, `part` what it shows of the memory (None: all of it). `read` and
-    `write` are None where the code does not tell, `all` tells whether a write sets every element shown. `certain`
-    is False when the name may mean another memory there. `number` counts the uses of the memory.
+    `access` is what the names of parameters tell of it (`BufferUses.refined` tells the rest), `seen` the memory,
+    with what the launch's argument shows of it. `certain` is False when the name may mean another memory there.
+    `number` counts the uses of the memory.
     """
 
     launch: int
     within: Within
     number: int
-    name: str
-    param: str | None
-    read: bool | None
-    write: bool | None
-    all: bool | None
-    part: Part | None
+    access: Access
+    seen: Seen
     certain: bool
-    born: bool = False
+
+    @property
+    def part(self) -> Part | None:
+        """What the launch sees of the memory; None for all of it."""
+        return inside(self.seen.part, self.access.part)
 
 
 class BufferUses:
@@ -72,6 +76,7 @@ class BufferUses:
         self._launches: dict[int, Launch] = {}
         self._accesses: dict[int, tuple[Access, ...]] = {}
         self._uses: dict[int | str, tuple[Use, ...]] = {}
+        self._full: dict[tuple[int | str, int], Access] = {}
         self._events: dict[int | str, list[Event]] = {}
 
     @cached_property
@@ -102,9 +107,18 @@ class BufferUses:
         """Return what a launch does with its arguments."""
         if index not in self._accesses:
             launch = self.launch(index)
-            stores = self.stores(launch.kernel) if needs_body(launch) else None
-            self._accesses[index] = accesses(launch, stores, self.wrapper.arrays, self.names.known)
+            given = partial(self.stores, launch.kernel)
+            self._accesses[index] = accesses(launch, given, self.wrapper.arrays, self.names.known)
         return self._accesses[index]
+
+    def refined(self, access: Access, index: int, seen: Seen) -> Access:
+        """Return an access with all that the kernel's body tells, as far as it is at hand."""
+        launch = self.launch(index)
+        if access.open:
+            access = refined(access, self.stores(launch.kernel))
+        if access.all is None and access.write and access.param:
+            access = replace(access, all=self._fills(launch, access, seen))
+        return access
 
     def meaning(self, access: Access, index: int) -> Meaning:
         """Return the memory that an argument of a launch means; a result that the call makes is named after it."""
@@ -130,17 +144,8 @@ class BufferUses:
                 for seen in meaning.seen:
                     if seen.memory != memory:
                         continue
-                    part = inside(seen.part, access.part)
-                    every = access.all
-                    if every is None and access.write and access.param:
-                        every = self._sets_all(index, access.param, part or self.shape(memory))
                     certain = meaning.known and len(meaning.seen) == 1
-                    found.append(
-                        Use(
-                            index, self.launch(index).within, len(found), access.name, access.param, access.read,
-                            access.write, every, part, certain, access.born,
-                        )
-                    )  # fmt: skip
+                    found.append(Use(index, self.launch(index).within, len(found), access, seen, certain))
         return found
 
     def _made_with(self, memory: int | str) -> list[Use]:
@@ -153,7 +158,7 @@ class BufferUses:
         whole = self.names.at(buffer.alias_of, self.names.order(memory), buffer.within)
         certain = whole.known and len(whole.seen) == 1
         uses = [u for seen in whole.seen if seen.memory != memory for u in self.of(seen.memory)]
-        return [replace(u, certain=certain) for u in uses if u.born]
+        return [replace(u, certain=certain) for u in uses if u.access.born]
 
     def shape(self, memory: int | str) -> Part | None:
         """Return a memory's own extents and strides, where the code writes them."""
@@ -170,11 +175,18 @@ class BufferUses:
             buffer = self.names.buffers[older[0].key]
         return None
 
-    def _sets_all(self, index: int, param: str, shown: Part | None) -> bool | None:
-        """Tell from the loops of a kernel whether it sets every element that an argument shows."""
-        launch = self.launch(index)
+    def full(self, use: Use) -> Access:
+        """Return what a use does, with all that the kernel's body tells; kept."""
+        key = (use.seen.memory, use.number)
+        if key not in self._full:
+            self._full[key] = self.refined(use.access, use.launch, use.seen)
+        return self._full[key]
+
+    def _fills(self, launch: Launch, access: Access, seen: Seen) -> bool | None:
+        """Tell whether a launch sets every element that an argument shows, from the loops of its kernel."""
+        shown = inside(seen.part, access.part) or self.shape(seen.memory)
         stores = self.stores(launch.kernel)
-        extents = None if stores is None else stores.extents(param)
+        extents = None if stores is None else stores.extents(access.param or "")
         if extents is None or shown is None:
             return None
         given = {a.param: a.value for a in launch.arguments if a.param and a.value is not None}
@@ -182,45 +194,44 @@ class BufferUses:
 
     def writes(self, seen: Seen, order: Order, within: Within, *, step: bool = False) -> Reached:
         """Return the writes of a memory that can be the last before a place; keys are `Use.number`."""
-        memory, part = seen.memory, seen.part
-        order, within = self._seen_from(memory, order, within)
-        if part is None:
-            if memory not in self._events:
-                self._events[memory] = self._as_events(memory, None)
-            events = self._events[memory]
-        else:
-            events = self._as_events(memory, part)
-        return before(events, order, within, step=step)
-
-    def _seen_from(self, memory: int | str, order: Order, within: Within) -> tuple[Order, Within]:
-        """Return the place from which a memory's writes count.
-
-        Where a name means a memory that began in a branch, that branch was taken; where it began later in the code,
-        the loop around it came to its end.
-        """
+        memory = seen.memory
+        if memory not in self._events:
+            self._events[memory] = self._as_events(memory)
+        events, judge = self._events[memory], partial(self._judged, seen)
         if isinstance(memory, str):
-            return order, within
+            return before(events, order, within, judge, step=step)
+        # Where a name means a memory that began in a branch, that branch was taken.
         birth = self.names.buffers[memory]
-        if self.names.order(memory) > order:
-            return (self.count + 1, 0, 0), birth.within
-        return order, within if around(birth.within, within) else birth.within
+        if not seen.earlier:
+            inner = within if around(birth.within, within) else birth.within
+            return before(events, order, inner, judge, step=step)
+        # The round that it began in came to its end; in this one it may have been written under another name.
+        reached = before(events, (self.count + 1, 0, 0), birth.within, judge, step=step)
+        first = min(order, self.names.order(memory))
+        since = [e for e in events if e.order < first and judge(e.key) is not None]
+        keys = dict.fromkeys((*(e.key for e in reversed(since)), *reached.keys))
+        return Reached(tuple(keys), None if since else reached.sure, reached.is_open)
 
-    def _as_events(self, memory: int | str, part: Part | None) -> list[Event]:
-        whole = self.shape(memory)
-        found = []
-        for use in self.of(memory):
-            if use.write is False:
-                continue
-            apart = self.parts.disjoint(use.part, part)
-            if apart:
-                continue
-            certain = use.certain and use.write is True and apart is False
-            ends = certain and use.all is True and self.parts.covers(use.part, part, whole)
-            found.append(Event((use.launch, 1, 0), use.within, ends, use.number, certain))
-        if not isinstance(memory, str) and not any(u.born for u in self.of(memory)):
+    def _as_events(self, memory: int | str) -> list[Event]:
+        uses = [u for u in self.of(memory) if u.access.write is not False]
+        found = [Event((u.launch, 1, 0), u.within, u.number) for u in uses]
+        if isinstance(memory, str) or any(u.access.born for u in uses):
+            return found
+        birth = self.names.buffers[memory]
+        if birth.within:
             # Each round of a loop allocates anew: what an earlier round wrote is gone.
-            birth = self.names.buffers[memory]
-            if birth.within:
-                found.append(Event((birth.at, 0, memory), birth.within, ends=True, key=-1, certain=True))
-                found.sort(key=lambda e: e.order)
+            found.append(Event(self.names.order(memory), birth.within, BIRTH))
+            found.sort(key=lambda e: e.order)
         return found
+
+    def _judged(self, asked: Seen, key: int) -> Judged | None:
+        """Say what a use does to the part of a memory that was asked for."""
+        if key == BIRTH:
+            return Judged()
+        use = self.of(asked.memory)[key]
+        apart = self.parts.disjoint(use.part, asked.part)
+        if apart:
+            return None
+        certain = use.certain and use.access.write is True and apart is False
+        covers = certain and self.parts.covers(use.part, asked.part, self.shape(asked.memory))
+        return Judged(ends=covers and self.full(use).all is True, certain=certain)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -80,9 +80,13 @@ def last_writer(uses: BufferUses, name: str, index: int) -> LastWriter:
                 None
             )
         todo += [(one, uses.names.order(seen.memory), buffer.within) for one in older.seen]
+    writers = tuple(told.writers)
+    if not alone:
+        # One of several memories: which, depends on the way that the run took.
+        writers = tuple(dict.fromkeys(replace(w, certain=False) for w in writers))
     return LastWriter(
-        tuple(told.writers),
-        alone and bool(told.writers) and next(iter(told.writers)).certain,
+        writers,
+        bool(writers) and writers[0].certain,
         tuple(told.given),
         told.reused,
         told.unwritten,
@@ -129,9 +133,10 @@ def _allocated(uses: BufferUses, memory: int) -> bool:
 
 def _writer(uses: BufferUses, use: Use, seen: Seen, *, certain: bool) -> Writer:
     launch = uses.launch(use.launch)
-    every = use.all
+    access = uses.full(use)
+    every = access.all
     whole = uses.shape(seen.memory)
     if every and not uses.parts.covers(use.part, seen.part, whole):
         every = False if whole is not None and uses.parts.covers(whole, use.part, whole) else None
     view = use.part is not None
-    return Writer(use.launch, launch.kernel, use.name, use.param, launch.line, view, every, certain)
+    return Writer(use.launch, launch.kernel, access.name, access.param, launch.line, view, every, certain)

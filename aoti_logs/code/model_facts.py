@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.inside import check_texts
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.shims import shim
+from aoti_logs.code.size_answers import size_facts
 
 if TYPE_CHECKING:
     from aoti_logs.code.model import Argument, Launch
@@ -18,10 +21,10 @@ FLAVOURS = {
 }
 _MOST = 2000
 """Lists of more launches than this are left to the tables."""
-_PRINTERS = (
-    "aoti_torch_print_tensor_handle",
-    "aoti_torch_save_tensor_handle",
-    "aoti_torch_check_inf_and_nan",
+_DEBUG_CALLS = (
+    b"aoti_torch_print_tensor_handle",
+    b"aoti_torch_save_tensor_handle",
+    b"aoti_torch_check_inf_and_nan",
 )
 
 
@@ -73,6 +76,17 @@ def _can_fail(name: str) -> bool:
     return known is None or known.can_fail
 
 
+def debug_calls(view: ModelView) -> dict[str, int]:
+    """Return how often a C++ wrapper calls what prints, saves or checks the values of tensors."""
+    data = view.wrapper.source.data
+    found = {
+        name.decode(): len(re.findall(rb"\b" + name + rb"\(", data))
+        for name in _DEBUG_CALLS
+        if data.find(name) >= 0
+    }
+    return {name: number for name, number in found.items() if number}
+
+
 def model_facts(view: ModelView) -> dict[str, Any]:
     """Return the facts of a model under the names that tables and findings use."""
     wrapper = view.wrapper
@@ -85,12 +99,13 @@ def model_facts(view: ModelView) -> dict[str, Any]:
         "kernels": list(wrapper.kernel_names),
         "n_launches": sum(call.kernel in names for call in wrapper.calls),
         "n_inputs": len(wrapper.inputs),
-        "n_outputs": len(wrapper.outputs),
         "n_constants": len(wrapper.constants),
         "inputs": [
             {"index": i.index, "name": i.name, "input_name": view.named(i.name).name} for i in wrapper.inputs
         ],
-        "outputs": [{"index": i, "buffer": name} for i, name in enumerate(wrapper.outputs)],
+        **size_facts(view),
+        "output_buffers": list(wrapper.outputs),
+        "debug_calls": [{"call": name, "times": times} for name, times in debug_calls(view).items()],
     }
     if len(wrapper.calls) > _MOST:
         return facts
@@ -104,6 +119,19 @@ def model_facts(view: ModelView) -> dict[str, Any]:
         for k in own
         for a in k.arguments
         if a.kind is ArgumentKind.SIZE and a.param is not None
+    ]
+    kernels = [k for k in map(view.definition, wrapper.kernel_names) if k is not None]
+    texts = check_texts(kernels)
+    facts["index_checks"] = sorted(set(texts))
+    facts["n_index_checks"] = len(texts)
+    facts["constants"] = [
+        {"name": c.name, "original_fqn": c.fqn, "shape": list(c.shape) if c.shape is not None else None}
+        for c in wrapper.constants
+    ]
+    facts["reuse"] = [
+        {"buffer": b.name, "reuses": b.alias_of}
+        for b in wrapper.buffers
+        if b.reuse and b.alias_of is not None
     ]
     facts["extern_calls"] = list(dict.fromkeys(k.kernel for k in extern))
     facts["checked_shim_calls"] = [

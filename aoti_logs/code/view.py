@@ -326,14 +326,15 @@ class ModelView:
         return BufferUses(self.wrapper, self.body, self.sizes, self.layouts)
 
     @cached_property
-    def _lives(self) -> BufferLives:
+    def lives(self) -> BufferLives:
+        """The lives of all buffers."""
         from aoti_logs.code.buffer_life import BufferLives
 
         return BufferLives(self._buffer_uses)
 
     def buffer(self, name: str) -> BufferLife | None:
         """Return the life of a buffer, input or constant; None when the wrapper has none of that name."""
-        return self._lives.of(name)
+        return self.lives.of(name)
 
     def last_writer(self, name: str, before: int | None = None) -> LastWriter:
         """Return who wrote a tensor last before launch number `before` (None: before the model returns)."""

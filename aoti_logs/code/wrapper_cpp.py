@@ -209,6 +209,11 @@ class WrapperFile:
         return tuple(self._read.buffers)
 
     @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (`int_array_3`), with their elements."""
+        return self._read.arrays
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
         return tuple(self._read.releases)

@@ -13,7 +13,7 @@ from aoti_logs.code.kernel_text import cpp_kernel_at, cpp_params, quoted, triton
 from aoti_logs.code.model import Backend, Kernel, Launcher
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS
 from aoti_logs.code.wrapper_cpp_launcher import launcher
-from aoti_logs.code.wrapper_fit import disagreement, misfit
+from aoti_logs.code.wrapper_fit import disagreement, disorder, misfit
 from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
@@ -178,10 +178,11 @@ class Kernels:
         calls = [at for at in self._places.get(name, []) if self._starts[at][2] == "call"]
         if not calls:
             several = [self._cpp_params(at) for at in self._places.get(name, [])]
-            return Target(backend, own, dtypes, None, disagreement(several) or (None if own else _UNKNOWN))
+            unbound = disagreement(several) or disorder(name, own) or (None if own else _UNKNOWN)
+            return Target(backend, own, dtypes, None, unbound)
         definitions = [self._call_params(at) for at in calls]
         params = definitions[0]
-        unbound = disagreement(definitions) or (None if params else _UNKNOWN)
+        unbound = disagreement(definitions) or disorder(name, params) or (None if params else _UNKNOWN)
         names = [p.name for p in own]
         if own and unbound is None:
             known = [p.name for p in params if p.name in names]

@@ -248,6 +248,11 @@ class OutputCode:
         return tuple(self._read.buffers) if self._cpp is None else self._cpp.buffers
 
     @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (C++ only), with their elements."""
+        return {} if self._cpp is None else self._cpp.arrays
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
         return tuple(self._read.releases) if self._cpp is None else self._cpp.releases

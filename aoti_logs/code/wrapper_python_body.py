@@ -121,8 +121,10 @@ class CallReader:
     def _branched(self, head: str, function: Function, statements: list[ast.stmt]) -> None:
         above = self._reading.branch
         self._reading.branch = (*above, head)
+        self._reading.blocks.open(head)
         with self._subgraphs.block():
             self._block(function, statements, comments_from(function, statements[0]))
+        self._reading.blocks.close()
         self._reading.branch = above
 
     def _with(

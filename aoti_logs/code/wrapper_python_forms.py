@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.body import Param
 
-_CONSTANT = re.compile(r"(\w+)[ ]?:[ ]?(?:[\w.]+\.)?constexpr\b")
+_CONSTANT = re.compile(r"(\w+)[ ]{0,4}:[ ]{0,4}[\w.]{0,40}$")
+_LONGEST_NAME = 200
 _EXTRA = re.compile(r"['\"]extra_launcher_args['\"]: \[([^\]\n]*)\]")
 _CONFIGS = re.compile(r"\bconfigs=(\[[^\n]*)")
 _KEY = re.compile(r"['\"](\w+)['\"]: ")
@@ -109,11 +110,12 @@ def _constants(text: str) -> Iterator[str]:
     """Yield the names that are annotated as constants."""
     at = text.find("constexpr")
     while at >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        stop = text.find("\n", at)
-        stop = len(text) if stop < 0 else stop
-        yield from (m[1] for m in _CONSTANT.finditer(text, start, stop))
-        at = text.find("constexpr", stop)
+        # In quotes it is the type that `triton_meta` gives.
+        if text[at - 1 : at] not in {"'", '"'}:
+            before = _CONSTANT.search(text[max(0, at - _LONGEST_NAME) : at])
+            if before is not None:
+                yield before[1]
+        at = text.find("constexpr", at + 1)
 
 
 def _tuned(text: str) -> Iterator[str]:
