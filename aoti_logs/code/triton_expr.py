@@ -19,6 +19,7 @@ _BINARY: dict[type[ast.operator], str] = {
 }  # fmt: skip
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+    ast.Is: "is", ast.IsNot: "is not",
 }  # fmt: skip
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 _MODULES = {"tl", "triton_helpers", "libdevice", "tl_math", "triton", "math", "torch", "tle", "pl", "core"}
@@ -68,6 +69,8 @@ def to_expr(node: ast.expr, pointers: Container[str] = (), depth: int = 0) -> Ex
             return Num(value)
         case ast.Name(id=name):
             return Name(name)
+        case ast.Attribute(value=value, attr="dtype") if not _is_module(value):
+            return Call(".dtype", (inner(value),))
         case ast.Attribute():
             return _attribute(node)
         case ast.BinOp(left=left, op=op, right=right):
