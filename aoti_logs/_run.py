@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from aoti_logs.code.inside import Inside
     from aoti_logs.code.model import Kernel
     from aoti_logs.code.view import ModelView
-    from aoti_logs.explain import Explanation
+    from aoti_logs.explain import Explanation, Finding
+    from aoti_logs.ladder import Ladder
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceRecord
     from aoti_logs.sources.opened import Problem
@@ -282,7 +283,12 @@ class Run:
         findings = by_rank(findings)
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
-        return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading))
+        return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading), self._ladder)
+
+    def _ladder(self, finding: Finding) -> Ladder:
+        from aoti_logs.plan import ladder_of
+
+        return ladder_of(finding, self)
 
     def timeline(self) -> pl.DataFrame:
         """Return the launches in program order, one row a launch.
