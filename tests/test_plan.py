@@ -78,9 +78,8 @@ def test_every_ladder_keeps_the_order_the_commands_and_the_rules_own_experiments
 
 
 def test_a_plan_in_json_keeps_its_contract(fixtures_dir: Path):
-    from tests.test_fixtures import _holds
-
     from aoti_logs.explain import JSON_SCHEMA
+    from tests.test_fixtures import _holds
 
     for name in ("gpu_size_outside_range", "gpu_illegal_read", "cpu_death_shell"):
         answer = json.loads(json.dumps(explained(fixtures_dir / name).to_dict(plans=True)))

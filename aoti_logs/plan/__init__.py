@@ -13,8 +13,8 @@ from aoti_logs.plan.situation import situation_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs._run import Run
     from aoti_logs.explain import Experiment, Finding
+    from aoti_logs.plan.ran import Ran
     from aoti_logs.plan.rung import Rung
     from aoti_logs.plan.situation import Situation
 
@@ -58,7 +58,7 @@ def rungs_of(family: str) -> tuple[Rung, ...]:
     return found
 
 
-def ladder_of(finding: Finding, run: Run) -> Ladder:
+def ladder_of(finding: Finding, run: Ran) -> Ladder:
     """Return what to run next, and after that; steps whose evidence is there are named as done."""
     family = family_of(finding.rule)
     sure = finding.confidence in {Confidence.PROVEN, Confidence.LIKELY}

@@ -10,9 +10,9 @@ from aoti_logs.sources.source import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from aoti_logs._run import Run
     from aoti_logs.explain import Finding
     from aoti_logs.parse.events import LogEvents
+    from aoti_logs.plan.ran import Ran
     from aoti_logs.sources.source import Place, Span
 
     Evidence = Mapping[str, tuple[str, Place | None]]
@@ -43,7 +43,7 @@ _FORMS = {
 
 
 def evidence_of(
-    finding: Finding, events: LogEvents, env: Mapping[str, str], run: Run, kernels: Sequence[str]
+    finding: Finding, events: LogEvents, env: Mapping[str, str], run: Ran, kernels: Sequence[str]
 ) -> Evidence:
     """Return the experiments that were made, by the name that rungs use, with what shows it and where.
 
@@ -80,7 +80,7 @@ def _switched(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield "expandable", f"{variable}={env[variable]} in the command"
 
 
-def _of_facts(finding: Finding, run: Run) -> Iterator[tuple[str, str]]:
+def _of_facts(finding: Finding, run: Ran) -> Iterator[tuple[str, str]]:
     facts = finding.facts
     if finding.kind == "aoti_input_mismatch":
         yield "checks_on", "an input was refused by the check"

@@ -13,9 +13,9 @@ from aoti_logs.plan.evidence import evidence_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from aoti_logs._run import Run
     from aoti_logs.explain import Finding
     from aoti_logs.plan.evidence import Evidence
+    from aoti_logs.plan.ran import Ran
 
 _NAME = re.compile(r"[A-Za-z_][\w:.]*$")
 _SYMBOL = re.compile(r"[a-z]{1,3}\d{1,6}$")
@@ -71,7 +71,7 @@ class Situation:
         return self.number in _COMPILES or self.traits.get("jit") is True
 
 
-def situation_of(finding: Finding, run: Run) -> Situation:
+def situation_of(finding: Finding, run: Ran) -> Situation:
     """Look at a failure, its log, and what else of its run is at hand."""
     events = _events(finding, run)
     told = next((dict(n.facts) for n in events.notes if n.kind == "command"), {})
@@ -88,7 +88,7 @@ def situation_of(finding: Finding, run: Run) -> Situation:
     return Situation(finding, traits, evidence, words, command, told, _version(run))
 
 
-def _events(finding: Finding, run: Run) -> LogEvents:
+def _events(finding: Finding, run: Ran) -> LogEvents:
     """Return what the log says; of several runs in one log, what the run of the finding says."""
     from aoti_logs.code.episode import Episodes
 
@@ -114,7 +114,7 @@ def _device(finding: Finding) -> str | None:
     return "cuda" if finding.rule in {"AL303", "AL304", "AL305", "AL307", "AL308"} else None
 
 
-def _traits(finding: Finding, events: LogEvents, run: Run, command: str | None) -> Iterator[tuple[str, bool]]:
+def _traits(finding: Finding, events: LogEvents, run: Ran, command: str | None) -> Iterator[tuple[str, bool]]:
     facts, rule = finding.facts, finding.rule
     device = _device(finding)
     if device is not None:
@@ -160,7 +160,7 @@ def _traits(finding: Finding, events: LogEvents, run: Run, command: str | None) 
     yield "small_size", rule == "AL206"
 
 
-def _aoti(finding: Finding, events: LogEvents, run: Run) -> bool | None:
+def _aoti(finding: Finding, events: LogEvents, run: Ran) -> bool | None:
     """Tell whether a model of AOTInductor failed, or code of torch.compile; None where nothing tells."""
     facts = finding.facts
     if str(facts.get("compile_id") or "").startswith("aoti/") or finding.kind.startswith("aoti_"):
@@ -195,7 +195,7 @@ def _exported(finding: Finding) -> bool:
     return facts.get("export_call") is not None or "export(" in told or "torch.export" in told
 
 
-def _checks(facts: Mapping[str, Any], run: Run) -> Iterator[tuple[str, bool]]:
+def _checks(facts: Mapping[str, Any], run: Ran) -> Iterator[tuple[str, bool]]:
     """Tell whether the wrapper at hand has checks of inputs that a variable of the run switches on."""
     for code in run.evidence.base.wrappers if facts.get("wrapper") else ():
         if (
@@ -234,7 +234,7 @@ def _logged(command: str | None) -> str:
     return f"{found[0]} {flags}{command[found.end() :]}"
 
 
-def _version(run: Run) -> tuple[int, int] | None:
+def _version(run: Ran) -> tuple[int, int] | None:
     """Return the release of torch that traces or packages of the run name, None where they name none, or several."""
     from aoti_logs.code.package_version import torch_version
     from aoti_logs.parse.trace_summary import version
