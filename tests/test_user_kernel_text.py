@@ -83,3 +83,9 @@ def test_a_check_that_divides_or_spans_lines_is_found_and_one_in_a_comment_is_no
     kernel = wrapper().kernel("add_kernel_0")
     assert kernel is not None
     assert [message for _, message in kernel.asserts] == ["too many", "too few"]
+
+
+def test_a_kernel_with_a_name_that_is_not_ascii_is_found():
+    text = WRAPPER.replace("add_kernel", "сложить")
+    (launch,) = OutputCode(Source("output_code.py", Kind.OUTPUT_CODE, text.encode)).launches
+    assert (launch.kernel, launch.unbound) == ("сложить_0", None)
