@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +24,7 @@ from aoti_logs.code.number_sets import common, interval, of, size, union, withou
 from aoti_logs.code.piecewise import Line
 from aoti_logs.code.triton_expr import parse_python
 from aoti_logs.sources.source import Kind, Source
-from tests.triton_kernels import inside_of, recorded, text_of
+from tests.recorded_kernels import inside_of, recorded, text_of
 
 CPP = Path(__file__).parent / "cpp_kernels"
 Element = tuple[int, ...]
@@ -66,8 +66,8 @@ def executed(text: str, sizes: dict[str, int], lanes: range) -> list[int]:
     body = text[start:].replace("| ~(", "or not (").replace("tl.constexpr", "int")
     namespace: dict[str, object] = {"tl": tl, "triton_helpers": SimpleNamespace(minimum=min, maximum=max)}
     exec(textwrap.dedent(body), namespace)  # noqa: S102 - a kernel from tests/triton_kernels, or made below
-    function = next(v for k, v in namespace.items() if callable(v) and k not in {"tl", "triton_helpers"})
-    code = function.__code__  # type: ignore[attr-defined]
+    function = next(v for v in namespace.values() if isinstance(v, FunctionType))
+    code = function.__code__
     given_ = {p: sizes.get(p, 0) for p in code.co_varnames[: code.co_argcount]}
     for now.lane in lanes:
         function(**given_)
@@ -79,7 +79,7 @@ def same(found: Breaking, broken: list[int]) -> None:
     assert found.known and found.exact
     assert found.count == len(broken)
     if broken:
-        assert (list(found.first.values()), list(found.last.values())) == ([min(broken)], [max(broken)])
+        assert (found.first, found.last) == ({"xindex": min(broken)}, {"xindex": max(broken)})
     else:
         assert found.first is None and found.last is None
 
@@ -148,6 +148,7 @@ def agrees(found: Breaking, broken: list[Element], indices: list[int]) -> None:
     assert found.known and found.exact
     assert found.count == len(broken)
     if broken:
+        assert found.first is not None and found.last is not None
         assert (tuple(found.first.values()), tuple(found.last.values())) == (min(broken), max(broken))
         assert (found.smallest, found.largest) == (min(indices), max(indices))
 

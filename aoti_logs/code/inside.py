@@ -40,14 +40,18 @@ if TYPE_CHECKING:
     from aoti_logs.code.kernel_reductions import Reduction
     from aoti_logs.code.model import Kernel, Launch
     from aoti_logs.code.slice import Slice
+    from aoti_logs.code.view import ModelView
 
 PREFIX = "index out of bounds: "
 """What Inductor's own bounds checks print before the condition."""
 
 
 def is_defined(kernel: Kernel) -> bool:
-    """Tell a definition from a declaration, which C++ wrappers have of kernels that stand in another file."""
-    return kernel.backend is Backend.TRITON or kernel.end_line > kernel.line + len(kernel.params) + 1
+    """Tell a definition from what only has a name: a declaration, which C++ wrappers have of kernels that stand in
+    another file, or a choice among kernels (`async_compile.multi_kernel`).
+    """
+    least = 1 if kernel.backend is Backend.TRITON else len(kernel.params) + 2
+    return kernel.end_line >= kernel.line + least
 
 
 def check_texts(kernels: Iterable[Kernel]) -> list[str]:
@@ -57,6 +61,16 @@ def check_texts(kernels: Iterable[Kernel]) -> list[str]:
     """
     messages = (message for kernel in kernels for _, message in kernel.asserts)
     return [m.removeprefix(PREFIX) for m in messages if m.startswith(PREFIX)]
+
+
+def checks_of_model(view: ModelView) -> tuple[tuple[str, ...], int]:
+    """Return the distinct conditions of all bounds checks in the kernels of a wrapper, sorted, and how many checks.
+
+    The bodies of C++ kernels may stand in the kernel file that goes with the wrapper.
+    """
+    kernels = (view.definition(name) for name in view.wrapper.kernel_names)
+    texts = check_texts(kernel for kernel in kernels if kernel is not None)
+    return tuple(sorted(set(texts))), len(texts)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.argument_text import behind, passed
 from aoti_logs.code.inside import check_texts
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.shims import shim
 from aoti_logs.code.size_answers import size_facts
 
 if TYPE_CHECKING:
-    from aoti_logs.code.model import Argument, Launch
+    from aoti_logs.code.model import Launch
     from aoti_logs.code.view import ModelView
 
 FLAVOURS = {
@@ -50,18 +51,6 @@ def count(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
-def passed(launch: Launch) -> list[str]:
-    """Return what a kernel is given for its parameters, in order: names behind casts, numbers, expressions."""
-    return [shown(a) for a in launch.arguments if a.kind is not ArgumentKind.OTHER and a.param is not None]
-
-
-def shown(argument: Argument) -> str:
-    """Return an argument without its casts."""
-    if argument.kind is not ArgumentKind.EXPRESSION and argument.name is not None:
-        return argument.name
-    return str(argument.value) if argument.value is not None else " ".join(argument.text.split())
-
-
 def unchecked(view: ModelView) -> tuple[Launch, ...]:
     """Return the calls that return an error code which the code does not look at."""
     return tuple(
@@ -91,6 +80,7 @@ def model_facts(view: ModelView) -> dict[str, Any]:
     """Return the facts of a model under the names that tables and findings use."""
     wrapper = view.wrapper
     names = set(wrapper.kernel_names)
+    cpp = wrapper.flavour != "jit_python"
     facts: dict[str, Any] = {
         "flavour": wrapper.flavour,
         "devices": list(wrapper.devices),
@@ -113,9 +103,9 @@ def model_facts(view: ModelView) -> dict[str, Any]:
     own = [k for k in launches if k.kernel in names]
     extern = [k for k in launches if k.backend is Backend.EXTERN]
     ignored = {k.index for k in unchecked(view)}
-    facts["launches"] = [{"kernel": k.kernel, "args": passed(k)} for k in own]
+    facts["launches"] = [{"kernel": k.kernel, "args": passed(k, cpp=cpp)} for k in own]
     facts["kernel_params"] = [
-        {"kernel": k.kernel, "param": a.param, "value": shown(a)}
+        {"kernel": k.kernel, "param": a.param, "value": behind(a, cpp=cpp)}
         for k in own
         for a in k.arguments
         if a.kind is ArgumentKind.SIZE and a.param is not None

@@ -116,7 +116,7 @@ class CallReader:
         head = function.lines[node.lineno - 1].strip().removesuffix(":")
         self._branched(head, function, node.body)
         if node.orelse:
-            self._branched("else", function, node.orelse)
+            self._branched(f"else of {head}" if head else "else", function, node.orelse)
 
     def _branched(self, head: str, function: Function, statements: list[ast.stmt]) -> None:
         above = self._reading.branch

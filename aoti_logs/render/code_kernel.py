@@ -95,6 +95,10 @@ def launch_lines(view: ModelView, launch: Launch) -> Iterator[str]:
     place = view.wrapper.source.place(launch.line)
     where = f", in {' > '.join(launch.branch)}" if launch.branch else ""
     yield f"  launch {launch.index}, {place.source}:{place.line}{where}"
+    if launch.unbound:
+        yield f"      not bound to parameters: {launch.unbound}"
+    if launch.grid:
+        yield f"      grid {', '.join(launch.grid)}"
     if launch.source_nodes:
         yield f"      from {', '.join(launch.source_nodes)}"
     rows = [
