@@ -107,7 +107,7 @@ class BufferLives:
         memories = tuple(dict.fromkeys(s.memory for n in numbers for s in names.of(n).seen)) or (name,)
         births = tuple(names.buffers[n] for n in numbers)
         shape, stride, dtype, device = self._layout(name, numbers)
-        uses = sorted((u for m in memories for u in self._uses.of(m)), key=lambda u: (u.launch, u.number))
+        uses = sorted((u for m in memories for u in self._uses.of(m)), key=lambda u: u.launch)
         told = dict.fromkeys(self._use(u, alone=len(memories) == 1) for u in uses)
         others = tuple(dict.fromkeys(n for m in memories for n in names.of_memory.get(m, ())))
         return BufferLife(
