@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.model import Launch, Size, Within
 
-    Layout = tuple[tuple[str, ...], tuple[str, ...] | None]
+    Extents = tuple[tuple[str, ...], tuple[str, ...] | None]
 
 
 _MOST_IDLE = 64
@@ -64,10 +64,10 @@ class BufferUses:
         wrapper: Wrapper,
         body: Callable[[str], Body | None],
         sizes: Mapping[str, Size],
-        layouts: Mapping[str, Layout],
+        layouts: Mapping[str, Extents],
     ) -> None:
         self.wrapper = wrapper
-        self.names = BufferNames(wrapper)
+        self.names = BufferNames(wrapper, layouts)
         self.parts = Comparison(sizes)
         self.layouts = layouts
         self._body = body
@@ -178,15 +178,8 @@ class BufferUses:
         if isinstance(memory, str):
             shape, stride = self.layouts.get(memory, (None, None))
             return Part(shape, stride, "0")
-        buffer = self.names.buffers[memory]
-        for _ in range(64):
-            if buffer.shape is not None and buffer.stride is not None:
-                return Part(buffer.shape, buffer.stride, "0")
-            older = self.names.births.get(buffer.alias_of or "", [])
-            if not buffer.reuse or len(older) != 1:
-                return None
-            buffer = self.names.buffers[older[0].key]
-        return None
+        shape, stride, _, _ = self.names.layout(memory)
+        return None if shape is None or stride is None else Part(shape, stride, "0")
 
     def full(self, use: Use) -> Access:
         """Return what a use does, with all that the kernel's body tells; kept."""
