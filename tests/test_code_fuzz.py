@@ -39,7 +39,7 @@ TABLES = (
     "inputs",
     "triton_kernels",
 )
-FEW = settings(max_examples=25, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=12, suppress_health_check=list(HealthCheck))
 """For what takes longer; reading alone is tried more often."""
 
 
@@ -117,7 +117,7 @@ def test_the_undamaged_code_is_bound(name):
 
 
 @pytest.mark.parametrize("name", CODE)
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_damage_never_binds_an_argument_wrongly(name, data):
     """A call that is as it was, of a kernel that is as it was, is bound as it was; else as it was or not at all.
@@ -155,7 +155,7 @@ def test_damage_never_makes_a_question_raise(name, data):
 
 
 @pytest.mark.parametrize("name", ["aoti cpu", "aoti cuda custom", "compile cuda cond", "compile cpu"])
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_damage_never_makes_a_table_raise(name, data, tmp_path_factory):
     kind, text = texts(name)
@@ -176,7 +176,7 @@ def test_damage_never_makes_a_table_raise(name, data, tmp_path_factory):
         "gpu_compile_gather",
     ],
 )
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_log_is_explained_whatever_happened_to_the_code_beside_it(name, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("damaged") / name

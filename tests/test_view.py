@@ -14,28 +14,27 @@ from aoti_logs.code.wrapper_mentions import Mentions
 class Chain:
     """Each buffer is made from the one before; every tenth is a new name of the memory of the one before."""
 
-    constants = checks = sizes = kernel_files = releases = outputs = ()
-    arrays: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 as a wrapper has it
+    constants = checks = sizes = kernel_files = outputs = releases = ()
+    arrays: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 -- nothing is put in
 
     def __init__(self, length: int) -> None:
         self.asked = 0
         self.inputs = (ModelInput(0, "arg0_1", 1),)
-        read = "arg0_1"
-        buffers: list[Buffer] = []
-        launches: list[Launch] = []
-        for n in range(length):
-            name = f"buf{n}"
-            if n % 10 == 9:
-                buffers.append(Buffer(name, n, alias_of=read, at=len(launches)))
-            else:
-                given = (Argument(0, None, read, kind(read), read),)
-                launches.append(
-                    Launch(len(launches), "aten.relu", Backend.EXTERN, n, "", given, outputs=(name,))
-                )
-                buffers.append(Buffer(name, n, at=len(launches)))
-            read = name
-        self._buffers, self.launches = tuple(buffers), tuple(launches)
-        self.calls = tuple(Call(k.kernel, True) for k in launches)
+        made = [f"buf{n}" for n in range(length)]
+        self._buffers = tuple(
+            Buffer(name, n, alias_of=f"buf{n - 1}" if n % 10 == 9 else None, at=n + 1)
+            for n, name in enumerate(made)
+        )
+        self.calls = [Call("aten.relu", checked=True)] * length
+        read = ["arg0_1", *made]
+        self.launches = tuple(
+            Launch(
+                n, "aten.relu", Backend.EXTERN, n, "", (Argument(0, None, before, kind(before), before),),
+                outputs=(made[n],),
+            )
+            for n, before in enumerate(read[:-1])
+            if n % 10 != 9
+        )  # fmt: skip
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -43,7 +42,7 @@ class Chain:
         return self._buffers
 
     def launch(self, index: int) -> Launch:
-        return self.launches[index]
+        return next(launch for launch in self.launches if launch.index == index)
 
     def mentioning(self, names: Collection[str]) -> list[int]:
         return [k.index for k in self.launches if {*k.outputs, *(a.name for a in k.arguments)} & set(names)]

@@ -260,21 +260,10 @@ class ModelView:
             found += [a.name for a in launch.arguments if a.param in stored and a.name]
         return tuple(dict.fromkeys(found))
 
-    def _memory(self, name: str) -> set[str]:
-        """Return the older names of the memory behind a name (reuse and views)."""
-        group = {name}
-        while (name := self._aliases.get(name, "")) and name not in group:
-            group.add(name)
-        return group
-
-    @cached_property
-    def _aliases(self) -> dict[str, str]:
-        return {b.name: b.alias_of for b in self.wrapper.buffers if b.alias_of}
-
     def producer(self, name: str, before: int) -> Launch | None:
-        """Return the launch that certainly wrote a buffer last before launch number `before`; else None."""
-        found = self.last_writer(name, before).launch
-        return None if found is None else self.wrapper.launch(found)
+        """Return the launch that certainly wrote a buffer last before launch number `before`; None if that depends."""
+        index = self.last_writer(name, before).launch
+        return None if index is None else self.wrapper.launch(index)
 
     def read_by(self, launch: Launch, name: str) -> tuple[str, ...]:
         """Return the tensors that a launch makes the values of one of its outputs from."""
@@ -282,7 +271,7 @@ class ModelView:
         if launch.backend is Backend.EXTERN:
             return tuple(dict.fromkeys(a.name for a in pointers if a.name and a.name not in launch.outputs))
         body = self.body(launch.kernel)
-        stored = [a.param for a in pointers if a.name in self._memory(name) and a.param]
+        stored = [a.param for a in pointers if a.name == name and a.param]
         if body is None or not stored:
             return tuple(a.name for a in pointers if a.name and "out_ptr" not in (a.param or ""))
         loaded = {ptr for param in stored for ptr in value_loads(body, param)}
