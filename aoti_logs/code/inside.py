@@ -48,8 +48,11 @@ PREFIX = "index out of bounds: "
 
 
 def is_defined(kernel: Kernel) -> bool:
-    """Tell a definition from a declaration, which C++ wrappers have of kernels that stand in another file."""
-    return kernel.backend is Backend.TRITON or kernel.end_line > kernel.line + len(kernel.params) + 1
+    """Tell a definition from what only has a name: a declaration, which C++ wrappers have of kernels that stand in
+    another file, or a choice among kernels (`async_compile.multi_kernel`).
+    """
+    least = 1 if kernel.backend is Backend.TRITON else len(kernel.params) + 2
+    return kernel.end_line >= kernel.line + least
 
 
 def check_texts(kernels: Iterable[Kernel]) -> list[str]:

@@ -294,7 +294,7 @@ def _chosen(text: str, name: str | None = None) -> tuple[re.Match[str], str] | N
     """Return the kernel among the functions of a file, and what stands above it.
 
     It is the one of that name, else the last function under a decorator of `triton_heuristics`, else the last under
-    `triton.jit`, else, in a text that lost its decorators, the last function.
+    `triton.jit`, else, in a text that lost its decorators and where no name is asked for, the last function.
     """
     best: tuple[int, re.Match[str], str] | None = None
     above = 0
@@ -303,7 +303,8 @@ def _chosen(text: str, name: str | None = None) -> tuple[re.Match[str], str] | N
         decorators = text[above : match.start()]
         at = max(decorators.rfind("\n@triton_heuristics."), decorators.rfind("\n@triton.autotune"))
         rank = 3 if match[1] == name else 2 if at >= 0 else 1 if "@triton" in decorators else 0
-        if best is None or rank >= best[0]:
+        # Without decorators, a function of another name may be whatever follows a torn text.
+        if (rank or name is None) and (best is None or rank >= best[0]):
             best = rank, match, decorators
         above = match.end()
     return None if best is None else best[1:]

@@ -14,7 +14,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.body import Body, Param
-from aoti_logs.code.triton_expr import parse_python, to_expr
+from aoti_logs.code.triton_expr import Pointers, parse_python, to_expr
 from aoti_logs.code.triton_statements import Functions, Reader
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ def triton_body(kernel: Kernel) -> Body:
         params = kernel.params or _params(function)
         places = {lines[s].split("def ")[1].split("(")[0]: (s, e) for s, e in found}
         others = Functions(places, lines, kernel.line)
-        reader = Reader(kernel.line + start, others, {p.name for p in params if p.pointer})
+        numbers = (
+            p.name for p in params if p.dtype and not p.pointer and not p.dtype.startswith("tensordesc")
+        )
+        pointers = Pointers((p.name for p in params if p.pointer), numbers)
+        reader = Reader(kernel.line + start, others, pointers)
         reader.block(function.body)
         missing = [(kernel.line + n, lines[n].strip()) for n in range(end, stop) if lines[n].strip()]
         unread = tuple(reader.unread + missing)
