@@ -178,7 +178,7 @@ def code(
     run = _load(paths, context)
     wanted = Wanted(kernel, launch, name, None if graph is None else str(graph), body, everything)
     try:
-        _write(code_screen(choose(list(run.views()), model), wanted))
+        _write(code_screen(choose(list(run.views()), model), wanted, [s.name for s in run.all_sources]))
     except LoadError as error:
         _fail(str(error))
 

@@ -16,8 +16,9 @@ from aoti_logs.sources.source import Kind, Source
 TABLES = ("launches", "launch_arguments", "buffers", "sizes", "inputs", "checks", "constants")
 # Where a row stands, and what only other evidence in the same form (graphs, signatures) can tell.
 ELSEWHERE = {"wrapper", "source", "line", "user_name", "strength", "evidence", "fqn"}
-# `inputs.shape` comes from checks and buffers of the wrapper, or from graphs beside it.
-ELSEWHERE_IN = {"inputs": {"shape"}}
+# `inputs.shape` comes from checks and buffers of the wrapper, or from graphs beside it; where the values of constants
+# are is a matter of the package around the code.
+ELSEWHERE_IN = {"inputs": {"shape"}, "constants": {"package", "model"}}
 
 # Folders with several forms of one run; a form is a file or a folder that is loaded alone.
 FORMS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -82,7 +83,9 @@ def rows(run: aoti_logs.Run, table: str) -> dict[str, list[str]]:
     """Return the rows of a table by wrapper, in their order, without where they stand."""
     frame = run.tables[table]
     hidden = ELSEWHERE | ELSEWHERE_IN.get(table, set())
-    kept = [c for c in frame.columns if c not in hidden]
+    kept = [c for c in frame.columns if c not in hidden and not c.endswith("line")]
+    if table == "constants":
+        kept = [c for c in kept if not c.startswith("value_")]
     found: dict[str, list[str]] = {}
     for wrapper, row in zip(frame["wrapper"], frame.select(kept).rows(), strict=True):
         found.setdefault(wrapper, []).append(json.dumps(row, default=str))

@@ -1,5 +1,6 @@
 """Tables of kernels' insides, on what the repository holds and on the corpus."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 import aoti_logs
 from aoti_logs.code.body import Store
-from aoti_logs.code.inside import check_texts
+from aoti_logs.code.inside import check_texts, checks_of_model
 from aoti_logs.code.model import Backend
 
 NO_CODE = ("= compile error!",)
@@ -144,3 +145,19 @@ def test_all_kernels_of_the_fixtures_are_read(fixtures_dir):
     folders = [d for d in sorted(fixtures_dir.iterdir()) if (d / "sources").is_dir()]
     for inside in aoti_logs.load(folders).insides():
         assert inside.unread == (), inside
+
+
+@pytest.mark.corpus
+def test_checks_of_a_wrapper_are_those_of_its_kernels(corpus_dir):
+    """In a wrapper of AOTInductor the bodies stand in the kernel file beside it; in one of torch.compile in itself."""
+    compared = 0
+    for line in (corpus_dir / "cpu-torch2.13" / "cases.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        expected = case["expected"]
+        if "n_index_checks" not in expected or "/wrapper/" not in case["case"]:
+            continue
+        path = corpus_dir / "cpu-torch2.13" / case["case"] / case["log"]
+        (view, *_) = aoti_logs.load(path, context=path.parent).views()
+        assert checks_of_model(view) == (tuple(expected["index_checks"]), expected["n_index_checks"])
+        compared += 1
+    assert compared > 5

@@ -44,8 +44,9 @@ def test_metadata_and_constants_are_those_that_torch_reads(name: str):
         assert model.problems == ()
         assert model.wrapper is not None and model.wrapper.base is not None
         fqns = [c.fqn for c in model.wrapper.constants]
-        assert sorted(f or "" for f in fqns) == told[model.name]["constant_fqns"]
         assert model.wrapper.base.constants == len(fqns)
+        if "error" not in told[model.name]:
+            assert sorted(f or "" for f in fqns) == told[model.name]["constant_fqns"]
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -59,10 +60,13 @@ def test_every_member_is_a_file_of_its_size(name: str):
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_the_library_that_was_left_out_is_what_is_missing(name: str):
-    """Nothing else is: torch loaded the whole package."""
+    """Nothing else is where torch loaded the whole package; where it could not, what it did not find is missing, too."""
     package = one(FIXTURES / name / "model.pt2")
     left_out = {n.removeprefix(package.prefix) for n in known(name)["members"] if n.endswith(".so")}
-    assert {r.path for r in package.missing} == left_out
+    missing = {r.path for r in package.missing}
+    assert left_out <= missing
+    failed = any("error" in told for told in known(name)["known"].values())
+    assert (missing > left_out) == failed
 
 
 @pytest.mark.parametrize("name", RECORDED)

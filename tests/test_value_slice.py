@@ -10,8 +10,15 @@ from aoti_logs.code.inside import Inside
 from aoti_logs.code.launch_sizes import sizes_at
 from aoti_logs.code.model import Argument, ArgumentKind, Backend, Launch
 from aoti_logs.code.triton_expr import parse_python
+from aoti_logs.code.value_slice import ValueSlice
+from tests.recorded_kernels import NAMES, inside_of, recorded, text_of
 from tests.test_breaking import cpp
-from tests.triton_kernels import NAMES, inside_of, recorded, text_of
+
+
+def sliced(inside: Inside, name: str, line: int | None = None) -> ValueSlice:
+    found = inside.slice(name, line)
+    assert found is not None
+    return found
 
 
 def line_of(inside: Inside, text: str) -> int:
@@ -20,7 +27,7 @@ def line_of(inside: Inside, text: str) -> int:
 
 
 def test_a_value_leads_to_what_is_read_and_to_the_sizes():
-    found = recorded("index_masked").slice("tmp9")
+    found = sliced(recorded("index_masked"), "tmp9")
     assert found.named("load", via="value") == ("in_ptr0",)
     assert found.named("size", via="value") == ("ks1",)
     assert "ks0" in found.named("size", via="condition")
@@ -29,7 +36,7 @@ def test_a_value_leads_to_what_is_read_and_to_the_sizes():
 
 def test_the_statements_in_between_are_quoted_in_order():
     inside = recorded("gather_reduced")
-    quoted = [text for _, text in inside.quoted(inside.slice("tmp4"))]
+    quoted = [text for _, text in inside.quoted(sliced(inside, "tmp4"))]
     assert quoted[-4:] == [
         "tmp1 = tl.full([1, 1], 50, tl.int32)",
         "tmp2 = tmp0 + tmp1",
@@ -39,14 +46,14 @@ def test_the_statements_in_between_are_quoted_in_order():
 
 
 def test_the_address_of_a_read_on_the_way_is_an_address():
-    found = recorded("gather_reduced").slice("tmp6")
+    found = sliced(recorded("gather_reduced"), "tmp6")
     assert ("load", "in_ptr1", "value") in {(i.kind, i.name, i.via) for i in found.inputs}
     assert ("load", "in_ptr0", "address") in {(i.kind, i.name, i.via) for i in found.inputs}
 
 
 def test_a_name_that_is_used_again_means_the_value_up_to_the_line():
     inside = recorded("combo")
-    first = inside.slice("xmask", line_of(inside, "tmp0 = tl.load"))
+    first = sliced(inside, "xmask", line_of(inside, "tmp0 = tl.load"))
     assert "xmask = xindex < xnumel_0" in [text for _, text in inside.quoted(first)]
     assert first.conditions == ("pid < num_xblocks_0",)
 
@@ -61,14 +68,14 @@ def test_a_line_gives_what_stands_on_it():
 
 
 def test_a_cpp_value_leads_through_lambdas_to_memory_and_loops():
-    found = cpp("index_two").slice("tmp4")
+    found = sliced(cpp("index_two"), "tmp4")
     assert found.named("load") == ("in_ptr0",)
     assert set(found.named("loop")) == {"x0", "x1"}
 
 
 def test_values_of_functions_that_are_called_are_found_by_their_own_names():
-    found = recorded("flex_attention_2").slice("m_ij")
-    assert found is not None and found.target.startswith("m_ij@forward_block_mn#")
+    found = sliced(recorded("flex_attention_2"), "m_ij")
+    assert found.target.startswith("m_ij@forward_block_mn#")
     assert "arg_Q" in found.named("load")
 
 
@@ -79,7 +86,7 @@ def test_a_name_that_nothing_assigns_has_no_slice():
 
 def test_a_statement_that_cannot_be_read_makes_the_slice_incomplete():
     text = text_of("gather_reduced").replace("tmp2 = tmp0 + tmp1", "del tmp1")
-    found = inside_of(text).slice("tmp4")
+    found = sliced(inside_of(text), "tmp4")
     assert not found.complete
     assert (35 < found.gaps[0][0] < 45) and "del tmp1" in [t for _, t in found.gaps]
     assert ("unknown", "tmp2") in {(i.kind, i.name) for i in found.inputs}
@@ -136,5 +143,5 @@ def test_damage_never_raises_and_never_names_a_parameter_that_is_not_there(name,
             loads = set(found.named("load"))
             assert loads <= known or not found.complete
     for check in inside.checks:
-        found = check.breaking({"ks0": 3, "ks1": 2, "xnumel": 9, "r0_numel": 4})
-        assert found.known or found.why
+        broken = check.breaking({"ks0": 3, "ks1": 2, "xnumel": 9, "r0_numel": 4})
+        assert broken.known or broken.why

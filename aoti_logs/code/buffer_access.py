@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.buffer_part import written_view
@@ -36,8 +36,9 @@ class Access:
     """What a launch does with one of its arguments.
 
     `read` and `write` are None where the code does not tell. `all` tells whether a write sets every element that
-    the argument shows (None: not known; for a fused kernel that is to be told from its loops). `part` is set for a view in place. `born` is True for a result that the
-    call itself makes.
+    the argument shows (None: not known; for a fused kernel that is to be told from its loops). `part` is set for a
+    view in place. `born` is True for a result that the call itself makes. `open` is True where the kernel's body can
+    tell more about `read` and `all` (`refined`).
     """
 
     name: str
@@ -47,11 +48,12 @@ class Access:
     all: bool | None = None
     part: Part | None = None
     born: bool = False
+    open: bool = False
 
 
 def accesses(
     launch: Launch,
-    stores: StoreFlow | None,
+    stores: Callable[[], StoreFlow | None],
     arrays: Mapping[str, tuple[str, ...]],
     known: Callable[[str], bool],
 ) -> tuple[Access, ...]:
@@ -59,7 +61,7 @@ def accesses(
 
     Args:
         launch: the call.
-        stores: the stores of the kernel's body, where it is at hand and `needs_body`.
+        stores: gives the stores of the kernel's body; only asked where the names of parameters do not tell.
         arrays: arrays of the wrapper that views name their extents by, and lists of tensors.
         known: tells the name of a tensor.
     """
@@ -72,36 +74,35 @@ def accesses(
     )
 
 
-def needs_body(launch: Launch) -> bool:
-    """Tell whether only the kernel's body says which of its parameters are written, or how."""
-    return launch.backend is not Backend.EXTERN and any(
-        a.name and a.kind in TENSORS and not (a.param or "").startswith("in_ptr") for a in launch.arguments
-    )
+def refined(access: Access, stores: StoreFlow | None) -> Access:
+    """Return what the stores of the kernel's body tell more of an access; whether it sets all is left to its loops."""
+    param = access.param or ""
+    if not access.open or stores is None:
+        return access
+    first, unread = param in stores.read_first, bool(stores.body.unread)
+    # Of several buffers in one memory of an `in_out_ptr0`, all but the last may live inside the kernel only.
+    read = True if first else (access.read if unread else False)
+    return replace(access, read=read, all=False if stores.stored.get(param) else None, open=False)
 
 
-def _pointer(argument: Argument, stores: StoreFlow | None, part: Part | None) -> Access:
+def _pointer(argument: Argument, given: Callable[[], StoreFlow | None], part: Part | None) -> Access:
     param = argument.param or ""
     name = argument.name or ""
     named = _POINTER.fullmatch(param)
+    if named is not None:
+        if named[1] == "in":
+            return Access(name, param, True, False, None, part)
+        return Access(name, param, None if named[1] == "out" else True, True, None, part, open=True)
+    stores = given()
     scattered = None if stores is None else stores.stored.get(param)
     every = False if scattered else None
     first = stores is not None and param in stores.read_first
-    if named is not None:
-        match named[1]:
-            case "in":
-                return Access(name, param, True, scattered is not None, every, part)
-            case "out":
-                return Access(name, param, first, True, every, part)
-            case _:
-                # Of several buffers in one memory, all but the last may live inside the kernel only.
-                inner = stores is not None and not stores.body.unread and not first
-                return Access(name, param, not inner, True, every, part)
     if stores is None or param not in stores.params:
         return Access(name, argument.param, None, None, None, part)
+    unread = None if stores.body.unread else False
     if scattered is not None:
-        unread = None if stores.body.unread else False
         return Access(name, param, True if first else unread, True, every, part)
-    return Access(name, param, True, None if stores.body.unread else False, None, part)
+    return Access(name, param, True if first else unread, unread, None, part)
 
 
 def _tensors(
@@ -110,7 +111,10 @@ def _tensors(
     """Yield (name, parameter, text) of the tensors that an operator is given, those in lists included."""
     for argument in launch.arguments:
         if argument.name and argument.kind in TENSORS:
-            yield argument.name, argument.param, argument.text
+            # `&buf2_handle` is a result; `&var_1` may be a number, or a tensor that need not be given.
+            address = argument.text.startswith("&")
+            if not address or (argument.name not in launch.outputs and known(argument.name)):
+                yield argument.name, argument.param, argument.text
         elif argument.name is None and argument.kind in {ArgumentKind.OTHER, ArgumentKind.EXPRESSION}:
             for word in _WORD.findall(_STRING.sub("", argument.text[:_LONGEST])):
                 for text in arrays.get(word, (word,)):
@@ -133,8 +137,6 @@ def _extern(
     counts = Counter(name for name, _, _ in given)
     done: set[str] = set()
     for name, param, text in given:
-        if text.startswith("&") and not known(name):
-            continue  # a handle or a number that the call fills
         part = written_view(text, arrays)
         if name not in launch.outputs:
             may_write = None if not is_aten(launch.kernel) else False
@@ -142,7 +144,9 @@ def _extern(
         elif name not in done:
             # In place: the output is an input as well, or the only mention is both (`index_put_(buf0, ...)`).
             done.add(name)
-            in_place = counts[name] > 1 or not (param == "out" or called.out)
+            # What is not ATen's names a result once, where it puts it.
+            result = param == "out" or called.out or not is_aten(launch.kernel)
+            in_place = counts[name] > 1 or not result
             reads = in_place and not only_writes(called)
             found.append(Access(name, param, reads, True, not keeps_rest(called), part))
     return found

@@ -6,11 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.buffer_names import Layout
 from aoti_logs.code.buffer_part import elements_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.code.buffer_access import Access
     from aoti_logs.code.buffer_uses import BufferUses, Use
-    from aoti_logs.code.model import Buffer, Release
+    from aoti_logs.code.model import Buffer, Launch, Release
 
 _BITS = {"bool": 8, "half": 16, "bfloat16": 16, "float": 32, "double": 64, "int": 32, "long": 64, "short": 16}
 
@@ -103,8 +107,9 @@ class BufferLives:
         numbers = [event.key for event in names.births.get(name, [])]
         memories = tuple(dict.fromkeys(s.memory for n in numbers for s in names.of(n).seen)) or (name,)
         births = tuple(names.buffers[n] for n in numbers)
-        shape, stride, dtype, device = self._layout(name, numbers)
-        uses = sorted((u for m in memories for u in self._uses.of(m)), key=lambda u: (u.launch, u.number))
+        own = Layout(*self._uses.layouts.get(name, (None, None)))
+        shape, stride, dtype, device = names.layout(numbers[0]) if numbers else own
+        uses = sorted((u for m in memories for u in self._uses.of(m)), key=lambda u: u.launch)
         told = dict.fromkeys(self._use(u, alone=len(memories) == 1) for u in uses)
         others = tuple(dict.fromkeys(n for m in memories for n in names.of_memory.get(m, ())))
         return BufferLife(
@@ -125,25 +130,41 @@ class BufferLives:
             tuple(sorted({n for m in memories for n in self._returned.get(m, ())})),
         )
 
-    def _layout(
-        self, name: str, numbers: list[int]
-    ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, str | None, str | None]:
-        """Return what is written of the first birth; a rename and a reuse have it from the older name."""
+    def end(self, number: int) -> Release | None:
+        """Return what ends the name that buffer number `number` gives a memory to."""
+        buffer = self._uses.names.buffers[number]
+        born = (buffer.at, buffer.line)
+        return next((r for r in self._releases.get(buffer.name, ()) if (r.at, r.line) > born), None)
+
+    def size(self, number: int) -> int | None:
+        """Return the bytes of the elements of buffer number `number`, None when they are not known."""
+        layout = self._uses.names.layout(number)
+        return size_in_bytes(layout.shape, layout.dtype)
+
+    def returned(self, number: int) -> tuple[int, ...]:
+        """Return the places in the outputs that the memory of buffer number `number` is returned as."""
+        seen = self._uses.names.of(number).seen
+        return tuple(sorted({n for s in seen for n in self._returned.get(s.memory, ())}))
+
+    def arguments(self) -> Iterator[tuple[BufferUse, tuple[str, ...]]]:
+        """Yield every use by every launch, in program order, with the names that its memory began with."""
         names = self._uses.names
-        if not numbers:
-            return *self._uses.layouts.get(name, (None, None)), None, None
-        buffer = names.buffers[numbers[0]]
-        shape, stride, dtype, device = buffer.shape, buffer.stride, buffer.dtype, buffer.device
-        for _ in range(256):
-            cut = buffer.view and buffer.shape is None and not buffer.reuse
-            older = names.births.get(buffer.alias_of or "", [])
-            if not older or cut or buffer.item is not None or names.pool(older[0].key):
-                break
-            buffer = names.buffers[older[0].key]
-            if shape is None:
-                shape, stride = buffer.shape, buffer.stride
-            dtype, device = dtype or buffer.dtype, device or buffer.device
-        return shape, stride, dtype, device
+        for index in range(self._uses.count):
+            launch = self._uses.launch(index)
+            for access in self._uses.accesses(index):
+                if not names.known(access.name):
+                    continue
+                meaning = self._uses.meaning(access, index)
+                memories = tuple(
+                    dict.fromkeys(
+                        s.memory if isinstance(s.memory, str) else names.buffers[s.memory].name
+                        for s in meaning.seen
+                    )
+                )
+                alone = meaning.known and len(meaning.seen) == 1
+                full = self._uses.refined(access, index, meaning.seen[0]) if alone else access
+                view = access.part is not None or any(s.part is not None for s in meaning.seen)
+                yield _told(launch, full, view=view, certain=alone and not launch.within), memories
 
     def _shows_part(self, name: str) -> bool:
         names = self._uses.names
@@ -166,12 +187,16 @@ class BufferLives:
         return tuple(found)
 
     def _use(self, use: Use, *, alone: bool) -> BufferUse:
-        launch = self._uses.launch(use.launch)
         certain = alone and use.certain and not use.within
-        return BufferUse(
-            use.launch, launch.kernel, launch.line, use.name, use.param, use.read, use.write, use.all,
-            use.part is not None, certain,
-        )  # fmt: skip
+        launch = self._uses.launch(use.launch)
+        return _told(launch, self._uses.full(use), view=use.part is not None, certain=certain)
+
+
+def _told(launch: Launch, access: Access, *, view: bool, certain: bool) -> BufferUse:
+    return BufferUse(
+        launch.index, launch.kernel, launch.line, access.name, access.param, access.read, access.write, access.all,
+        view, certain,
+    )  # fmt: skip
 
 
 def size_in_bytes(shape: tuple[str, ...] | None, dtype: str | None) -> int | None:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aoti_logs.code.buffer_part import UNKNOWN, Part, inside
 from aoti_logs.code.reaching import Event, Order, before
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.model import Buffer, Within
+
+    Extents = tuple[tuple[str, ...], tuple[str, ...] | None]
 
 _POOL = re.compile(r"(?:\w+_)?pool\d+")
 _MOST = 64
@@ -31,11 +33,12 @@ class Seen:
     """A memory that a name can mean.
 
     `memory` is the name of an input or constant, or the number of the buffer (in `wrapper.buffers`) that the memory
-    began with. `part` is None for the whole.
+    began with. `part` is None for the whole. `earlier` is True when it is the memory of an earlier round of a loop.
     """
 
     memory: int | str
     part: Part | None = None
+    earlier: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,33 @@ class Meaning:
     known: bool = True
 
 
+class Layout(NamedTuple):
+    """What is written of a buffer."""
+
+    shape: tuple[str, ...] | None = None
+    stride: tuple[str, ...] | None = None
+    dtype: str | None = None
+    device: str | None = None
+
+    def or_of(self, older: Layout) -> Layout:
+        """Fill in from the buffer whose memory it shares."""
+        shape, stride = (self if self.shape is not None else older)[:2]
+        return Layout(shape, stride, self.dtype or older.dtype, self.device or older.device)
+
+
 NOTHING = Meaning((), known=False)
 
 
 class BufferNames:
-    """The names of one wrapper."""
+    """The names of one wrapper.
 
-    def __init__(self, wrapper: Wrapper) -> None:
-        self.wrapper = wrapper
+    Args:
+        wrapper: the wrapper.
+        layouts: extents and strides of inputs and constants, where the code tells them.
+    """
+
+    def __init__(self, wrapper: Wrapper, layouts: Mapping[str, Extents]) -> None:
+        self._layouts = layouts
         self.buffers: tuple[Buffer, ...] = wrapper.buffers
         self._fixed = {i.name for i in wrapper.inputs} | {c.name for c in wrapper.constants}
 
@@ -67,7 +89,7 @@ class BufferNames:
         found: dict[str, list[Event]] = defaultdict(list)
         for number, buffer in enumerate(self.buffers):
             if buffer.name not in self._fixed:
-                found[buffer.name].append(Event((buffer.at, 0, number), buffer.within, ends=True, key=number))
+                found[buffer.name].append(Event((buffer.at, 0, number), buffer.within, number))
         return dict(found)
 
     def at(self, name: str, order: Order, within: Within) -> Meaning:
@@ -78,7 +100,8 @@ class BufferNames:
         if events is None:
             return NOTHING
         reached = before(events, order, within)
-        return _joined([self.of(key) for key in reached.keys], known=bool(reached.keys))
+        found = [_of_round(self.of(key), earlier=self.order(key) > order) for key in reached.keys]
+        return _joined(found, known=bool(found))
 
     def of(self, number: int) -> Meaning:
         """Return the memory of one of `wrapper.buffers`."""
@@ -93,23 +116,24 @@ class BufferNames:
 
     def _follow(self, number: int, done: Sequence[Meaning | None]) -> Meaning:
         """Follow renames and views back to memories; loops lead to buffers that come later in the code."""
-        todo: list[tuple[int, Part | None]] = [(number, None)]
+        todo: list[tuple[int, Part | None, bool]] = [(number, None, False)]
         met: set[int] = set()
         seen: dict[Seen, None] = {}
         known = True
         while todo:
-            at, part = todo.pop()
+            at, part, earlier = todo.pop()
             if done[at] is not None:
                 meaning = done[at] or NOTHING
                 known = known and meaning.known
-                seen.update((Seen(s.memory, inside(s.part, part)), None) for s in meaning.seen)
+                found = (Seen(s.memory, inside(s.part, part), s.earlier or earlier) for s in meaning.seen)
+                seen.update(dict.fromkeys(found))
                 continue
             if at in met:
                 continue
             met.add(at)
             old = self.older(at)
             if old is None:
-                seen[Seen(at, part)] = None
+                seen[Seen(at, part, earlier)] = None
                 continue
             part = inside(_part(self.buffers[at]), part)
             if old in self._fixed:
@@ -118,7 +142,7 @@ class BufferNames:
             order = self.order(at)
             reached = before(self.births.get(old, []), order, self.buffers[at].within)
             known = known and bool(reached.keys)
-            todo += [(key, part) for key in reached.keys]
+            todo += [(key, part, earlier or key > at) for key in reached.keys]
             if len(seen) > _MOST or len(met) > 4 * _MOST:
                 return Meaning(tuple(seen)[:_MOST], known=False)
         return Meaning(tuple(seen), known)
@@ -136,6 +160,26 @@ class BufferNames:
             item = f"{buffer.alias_of}[{buffer.item}]"
             return item if item in self.births else None
         return buffer.alias_of
+
+    def layout(self, number: int) -> Layout:
+        """Return extents, strides, dtype and device of a buffer; a rename has those of the older name."""
+        return self._known_layouts[number]
+
+    @cached_property
+    def _known_layouts(self) -> list[Layout]:
+        found: list[Layout] = []
+        for number, buffer in enumerate(self.buffers):
+            own = Layout(buffer.shape, buffer.stride, buffer.dtype, buffer.device)
+            cut = buffer.view and buffer.shape is None and buffer.offset is not None
+            if buffer.alias_of is None or buffer.item is not None or self.pool(number) or cut:
+                found.append(own)
+                continue
+            reached = before(self.births.get(buffer.alias_of, []), self.order(number), buffer.within)
+            older = {found[key] for key in reached.keys if key < number}
+            if buffer.alias_of in self._layouts:
+                older = {Layout(*self._layouts[buffer.alias_of])}
+            found.append(own.or_of(older.pop()) if len(older) == 1 else own)
+        return found
 
     def pool(self, number: int) -> str | None:
         """Return the pool that a buffer is cut from: one of many that have it one after the other."""
@@ -161,6 +205,12 @@ class BufferNames:
         for name in self._fixed:
             found[name][name] = None
         return {memory: list(names) for memory, names in found.items()}
+
+
+def _of_round(meaning: Meaning, *, earlier: bool) -> Meaning:
+    if not earlier:
+        return meaning
+    return Meaning(tuple(replace(s, earlier=True) for s in meaning.seen), meaning.known)
 
 
 def _joined(meanings: Sequence[Meaning], *, known: bool) -> Meaning:

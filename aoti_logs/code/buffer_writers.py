@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -80,9 +80,13 @@ def last_writer(uses: BufferUses, name: str, index: int) -> LastWriter:
                 None
             )
         todo += [(one, uses.names.order(seen.memory), buffer.within) for one in older.seen]
+    writers = tuple(told.writers)
+    if not alone:
+        # One of several memories: which, depends on the way that the run took.
+        writers = tuple(dict.fromkeys(replace(w, certain=False) for w in writers))
     return LastWriter(
-        tuple(told.writers),
-        alone and bool(told.writers) and next(iter(told.writers)).certain,
+        writers,
+        bool(writers) and writers[0].certain,
         tuple(told.given),
         told.reused,
         told.unwritten,
@@ -106,7 +110,8 @@ def _written(uses: BufferUses, seen: Seen, order: Order, within: Within, told: _
     keys = [k for k in reached.keys if k >= 0]
     at_start = reached.is_open or len(keys) < len(reached.keys)
     for key in keys:
-        told.writers[_writer(uses, uses.of(memory)[key], seen, certain=key == reached.sure)] = None
+        for use in uses.writing(seen, key):
+            told.writers[_writer(uses, use, seen, certain=key == reached.sure)] = None
     if isinstance(memory, str):
         if at_start:
             told.given[memory] = None
@@ -129,9 +134,10 @@ def _allocated(uses: BufferUses, memory: int) -> bool:
 
 def _writer(uses: BufferUses, use: Use, seen: Seen, *, certain: bool) -> Writer:
     launch = uses.launch(use.launch)
-    every = use.all
+    access = uses.full(use)
+    every = access.all
     whole = uses.shape(seen.memory)
     if every and not uses.parts.covers(use.part, seen.part, whole):
         every = False if whole is not None and uses.parts.covers(whole, use.part, whole) else None
     view = use.part is not None
-    return Writer(use.launch, launch.kernel, use.name, use.param, launch.line, view, every, certain)
+    return Writer(use.launch, launch.kernel, access.name, access.param, launch.line, view, every, certain)

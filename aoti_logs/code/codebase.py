@@ -89,6 +89,10 @@ class Wrapper(Protocol):
         """Births and renames of buffers."""
 
     @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (C++ only), with their elements."""
+
+    @property
     def releases(self) -> tuple[Release, ...]:
         """Ends of buffers, in program order."""
 

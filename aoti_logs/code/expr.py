@@ -183,7 +183,12 @@ def _binary(op: str, a: int | None, b: int | None) -> int | None:
     if op in {"//", "/", "%"}:
         if b == 0:
             return None
-        return a % b if op == "%" else a // b
+        rounded = a % b != 0 and (a < 0) != (b < 0)
+        if op == "/":
+            # Only C++ divides whole numbers with `/`, and drops the fraction.
+            return a // b + rounded
+        # C++ and Python differ here, and the text does not tell which it is (`code/arithmetic.py` is told).
+        return None if op == "%" and rounded else a % b if op == "%" else a // b
     if op == "**":
         return a**b if 0 <= b <= 64 and abs(a) < 2**32 else None
     return {"+": a + b, "-": a - b, "*": a * b}.get(op)

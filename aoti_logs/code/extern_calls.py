@@ -17,6 +17,7 @@ _SHIM = re.compile(r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia|hpu|vulkan)_)?(\w+)"
 _DOTTED = re.compile(
     r"(?:torch\.ops\.)?aten\.(\w+)(?:\.\w+)?|extern_kernels\.(\w+)|at::(?:_ops::)?(\w+?)(?:::\w+)?"
 )
+_METHOD = re.compile(r"Tensor\.(\w+)")
 _DISPATCHED = re.compile(r"aten::(\w+)(?:\.\w+)?")
 _KEEPS_REST = re.compile(r"scatter|index_put|index_copy|index_add|index_fill|index_reduce|masked|slice|put_$")
 _ONLY_WRITES = re.compile(
@@ -55,7 +56,7 @@ class Called(NamedTuple):
 def operator(callee: str) -> Called:
     """Return what a call of an operator calls."""
     shim = _SHIM.fullmatch(callee)
-    dotted = _DOTTED.fullmatch(callee) or _DISPATCHED.fullmatch(callee)
+    dotted = _DOTTED.fullmatch(callee) or _METHOD.fullmatch(callee) or _DISPATCHED.fullmatch(callee)
     name = shim[1] if shim else next((g for g in dotted.groups() if g), callee) if dotted else callee
     out = bool(re.search(r"_out(?:_|$)", name)) or callee.startswith("extern_kernels.")
     name = re.sub(r"_out_?$", "", name)
@@ -70,6 +71,7 @@ def is_aten(callee: str) -> bool:
         return operator(callee).name not in _NOT_OPERATORS
     return bool(
         _DOTTED.fullmatch(callee)
+        or _METHOD.fullmatch(callee)
         or _DISPATCHED.fullmatch(callee)
         or callee.startswith(
             ("torch.ops.prims.", "torch.ops._c10d_functional.", "inductor_ops.", "torch.ops.inductor.")
@@ -87,102 +89,17 @@ def only_writes(called: Called) -> bool:
     return _ONLY_WRITES.fullmatch(called.name) is not None
 
 
-_VALUES = frozenset(
-    [
-        "mm",
-        "addmm",
-        "bmm",
-        "baddbmm",
-        "_int_mm",
-        "_scaled_mm",
-        "convolution",
-        "addmv",
-        "mv",
-        "dot",
-        "linear",
-        "_addmm_activation",
-        "cumsum",
-        "cumprod",
-        "logcumsumexp",
-        "sum",
-        "mean",
-        "amax",
-        "amin",
-        "max",
-        "min",
-        "prod",
-        "any",
-        "all",
-        "sort",
-        "topk",
-        "kthvalue",
-        "median",
-        "mode",
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "copy",
-        "clone",
-        "fill",
-        "zero",
-        "_softmax",
-        "_log_softmax",
-        "sigmoid",
-        "tanh",
-        "relu",
-        "gelu",
-        "exp",
-        "log",
-        "sqrt",
-        "rsqrt",
-        "pow",
-        "neg",
-        "abs",
-        "cat",
-        "stack",
-        "angle",
-        "complex",
-        "view_as_real",
-        "view_as_complex",
-        "nonzero",
-        "unique",
-        "_unique2",
-        "bucketize",
-        "searchsorted",
-        "histc",
-        "bincount",
-        "_cudnn_rnn",
-        "_adaptive_avg_pool2d",
-        "avg_pool2d",
-        "max_pool2d_with_indices",
-        "native_layer_norm",
-        "native_group_norm",
-        "native_batch_norm",
-        "_fft_r2c",
-        "_fft_c2c",
-        "_fft_c2r",
-        "_trilinear",
-        "polar",
-        "addcmul",
-        "addcdiv",
-        "bernoulli",
-        "_weight_int8pack_mm",
-        "_weight_int4pack_mm",
-        "mkldnn_linear",
-        "mkldnn__linear_pointwise",
-        "mkldnn__linear_pointwise_binary",
-        "mkldnn__convolution_pointwise",
-        "mkl_linear",
-        "_mkl_linear",
-        "_flash_attention_forward",
-        "_efficient_attention_forward",
-        "_scaled_dot_product_flash_attention",
-        "_scaled_dot_product_efficient_attention",
-        "_scaled_dot_product_flash_attention_for_cpu",
-        "_scaled_dot_product_cudnn_attention",
-    ]
-)
+_VALUE_NAMES = """mm addmm bmm baddbmm _int_mm _scaled_mm convolution addmv mv dot linear _addmm_activation cumsum cumprod
+    logcumsumexp sum mean amax amin max min prod any all sort topk kthvalue median mode add sub mul div copy clone fill
+    zero _softmax _log_softmax sigmoid tanh relu gelu exp log sqrt rsqrt pow neg abs cat stack angle complex view_as_real
+    view_as_complex nonzero unique _unique2 bucketize searchsorted histc bincount _cudnn_rnn _adaptive_avg_pool2d
+    avg_pool2d max_pool2d_with_indices native_layer_norm native_group_norm native_batch_norm _fft_r2c _fft_c2c _fft_c2r
+    _trilinear polar addcmul addcdiv bernoulli _weight_int8pack_mm _weight_int4pack_mm mkldnn_linear
+    mkldnn__linear_pointwise mkldnn__linear_pointwise_binary mkldnn__convolution_pointwise mkl_linear _mkl_linear
+    _flash_attention_forward _efficient_attention_forward _scaled_dot_product_flash_attention
+    _scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention_for_cpu
+    _scaled_dot_product_cudnn_attention"""
+_VALUES = frozenset(_VALUE_NAMES.split())
 _INDICES: dict[str, tuple[str, ...]] = {
     "embedding": ("value", "index"),
     "embedding_bag": ("value", "index", "index"),

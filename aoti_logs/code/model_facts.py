@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.argument_text import behind, passed
+from aoti_logs.code.inside import check_texts
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.shims import shim
+from aoti_logs.code.size_answers import size_facts
 
 if TYPE_CHECKING:
-    from aoti_logs.code.model import Argument, Launch
+    from aoti_logs.code.model import Launch
     from aoti_logs.code.view import ModelView
 
 FLAVOURS = {
@@ -18,10 +22,10 @@ FLAVOURS = {
 }
 _MOST = 2000
 """Lists of more launches than this are left to the tables."""
-_PRINTERS = (
-    "aoti_torch_print_tensor_handle",
-    "aoti_torch_save_tensor_handle",
-    "aoti_torch_check_inf_and_nan",
+_DEBUG_CALLS = (
+    b"aoti_torch_print_tensor_handle",
+    b"aoti_torch_save_tensor_handle",
+    b"aoti_torch_check_inf_and_nan",
 )
 
 
@@ -47,18 +51,6 @@ def count(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
-def passed(launch: Launch) -> list[str]:
-    """Return what a kernel is given for its parameters, in order: names behind casts, numbers, expressions."""
-    return [shown(a) for a in launch.arguments if a.kind is not ArgumentKind.OTHER and a.param is not None]
-
-
-def shown(argument: Argument) -> str:
-    """Return an argument without its casts."""
-    if argument.kind is not ArgumentKind.EXPRESSION and argument.name is not None:
-        return argument.name
-    return str(argument.value) if argument.value is not None else " ".join(argument.text.split())
-
-
 def unchecked(view: ModelView) -> tuple[Launch, ...]:
     """Return the calls that return an error code which the code does not look at."""
     return tuple(
@@ -73,10 +65,22 @@ def _can_fail(name: str) -> bool:
     return known is None or known.can_fail
 
 
+def debug_calls(view: ModelView) -> dict[str, int]:
+    """Return how often a C++ wrapper calls what prints, saves or checks the values of tensors."""
+    data = view.wrapper.source.data
+    found = {
+        name.decode(): len(re.findall(rb"\b" + name + rb"\(", data))
+        for name in _DEBUG_CALLS
+        if data.find(name) >= 0
+    }
+    return {name: number for name, number in found.items() if number}
+
+
 def model_facts(view: ModelView) -> dict[str, Any]:
     """Return the facts of a model under the names that tables and findings use."""
     wrapper = view.wrapper
     names = set(wrapper.kernel_names)
+    cpp = wrapper.flavour != "jit_python"
     facts: dict[str, Any] = {
         "flavour": wrapper.flavour,
         "devices": list(wrapper.devices),
@@ -85,12 +89,13 @@ def model_facts(view: ModelView) -> dict[str, Any]:
         "kernels": list(wrapper.kernel_names),
         "n_launches": sum(call.kernel in names for call in wrapper.calls),
         "n_inputs": len(wrapper.inputs),
-        "n_outputs": len(wrapper.outputs),
         "n_constants": len(wrapper.constants),
         "inputs": [
             {"index": i.index, "name": i.name, "input_name": view.named(i.name).name} for i in wrapper.inputs
         ],
-        "outputs": [{"index": i, "buffer": name} for i, name in enumerate(wrapper.outputs)],
+        **size_facts(view),
+        "output_buffers": list(wrapper.outputs),
+        "debug_calls": [{"call": name, "times": times} for name, times in debug_calls(view).items()],
     }
     if len(wrapper.calls) > _MOST:
         return facts
@@ -98,12 +103,25 @@ def model_facts(view: ModelView) -> dict[str, Any]:
     own = [k for k in launches if k.kernel in names]
     extern = [k for k in launches if k.backend is Backend.EXTERN]
     ignored = {k.index for k in unchecked(view)}
-    facts["launches"] = [{"kernel": k.kernel, "args": passed(k)} for k in own]
+    facts["launches"] = [{"kernel": k.kernel, "args": passed(k, cpp=cpp)} for k in own]
     facts["kernel_params"] = [
-        {"kernel": k.kernel, "param": a.param, "value": shown(a)}
+        {"kernel": k.kernel, "param": a.param, "value": behind(a, cpp=cpp)}
         for k in own
         for a in k.arguments
         if a.kind is ArgumentKind.SIZE and a.param is not None
+    ]
+    kernels = [k for k in map(view.definition, wrapper.kernel_names) if k is not None]
+    texts = check_texts(kernels)
+    facts["index_checks"] = sorted(set(texts))
+    facts["n_index_checks"] = len(texts)
+    facts["constants"] = [
+        {"name": c.name, "original_fqn": c.fqn, "shape": list(c.shape) if c.shape is not None else None}
+        for c in wrapper.constants
+    ]
+    facts["reuse"] = [
+        {"buffer": b.name, "reuses": b.alias_of}
+        for b in wrapper.buffers
+        if b.reuse and b.alias_of is not None
     ]
     facts["extern_calls"] = list(dict.fromkeys(k.kernel for k in extern))
     facts["checked_shim_calls"] = [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOAD = re.compile(rb'\bloadKernel\(\s*"((?:[^"\\\n]|\\.){1,4000})"')
 _PROXY = re.compile(rb"\baoti_torch_proxy_executor_call_function\(\s*proxy_executor,\s*(\d{1,9})")
-_ENDINGS = (".wrapper.cpp", ".cpp")
+_OBJECTS_OF_WEIGHTS = (".weights.o", ".weights.obj")
 
 
 def references_of_model(model: PackagedModel) -> Iterator[Reference]:
@@ -100,6 +100,13 @@ def proxy_calls(source: Source) -> Iterator[tuple[int, int]]:
 def _of_weights(model: PackagedModel) -> Iterator[Reference]:
     store = model.weights
     stem = _stem(model)
+    link = model.builds.get("link")
+    if model.cpp_only and link is not None and store.location is ValueIn.BIN:
+        # It says how many weights there are behind the library.
+        for name in (o for o in link.objects if o.endswith(_OBJECTS_OF_WEIGHTS)):
+            here = next((f for f in model.files if f.base == name), None)
+            why = "an object file that the link command takes"
+            yield Reference(f"{model.folder}{name}", FileRole.OBJECT, model.name, why, link.place, here)
     single = {
         ValueIn.BLOB: (FileRole.WEIGHTS_BLOB, f"{stem}_weights.blob", "the weights"),
         ValueIn.BIN: (FileRole.WEIGHTS_BIN, f"{stem}_serialized_weights.bin", "the weights"),
@@ -118,9 +125,7 @@ def _of_weights(model: PackagedModel) -> Iterator[Reference]:
 
 def _object_of_weights(model: PackagedModel, stem: str) -> str:
     link = model.builds.get("link")
-    named = (
-        [o for o in link.objects if o.endswith((".weights.o", ".weights.obj"))] if link is not None else []
-    )
+    named = [] if link is None else [o for o in link.objects if o.endswith(_OBJECTS_OF_WEIGHTS)]
     return named[0] if named else f"{stem}.weights.o"
 
 

@@ -59,7 +59,7 @@ class WeightStore:
     """Where a model's weights are.
 
     `file` is the file that holds them all, where it is there, and `why` says how that is known, `by` with which line. `size` are the
-    bytes that all of them need there; None where the wrapper does not say. `packaged`: the model is in a package.
+    bytes that all of them need there; None where the wrapper does not say. `loadable`: nothing that loading them takes is missing.
     """
 
     location: ValueIn
@@ -67,13 +67,15 @@ class WeightStore:
     why: str
     by: Place | None
     size: int | None = None
-    packaged: bool = True
+    loadable: bool = True
 
     @property
     def loaded_by_itself(self) -> bool | None:
         """Whether loading the model brings them, without anybody giving them; None where that is not known."""
         if self.location is ValueIn.BLOB:
-            return self.packaged
+            return self.loadable
+        if not self.loadable:
+            return None
         return None if self.location in _NOT_SAID else self.location not in _GIVEN
 
 
@@ -143,9 +145,9 @@ def weight_store(model: PackagedModel) -> WeightStore:
     )
     if model.cpp_only:
         file = model.one(FileRole.WEIGHTS_BIN)
-        if mapped or file is not None:
-            return WeightStore(ValueIn.BIN, file, why, by, size)
         objects = model.of_role(FileRole.OBJECT)
+        if mapped or file is not None:
+            return WeightStore(ValueIn.BIN, file, why, by, size, loadable=bool(objects))
         named = [f for f in objects if f.base.endswith((".weights.o", ".weights.obj"))]
         file = named[0] if named else objects[0] if len(objects) == 1 else None
         return WeightStore(ValueIn.OBJECT, file, why, by, size)

@@ -1,19 +1,19 @@
 """Which of several statements, in program order, can be the last before a given one.
 
 The question is the same for a name (which assignment gave it its tensor?) and for memory (which launch wrote it?).
-Control flow is a path of blocks around each statement (`code/flow.py`).
+Control flow is a path of blocks around each statement (`code/blocks.py`).
 """
 
 from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from aoti_logs.code.flow import around, exclusive, loops
+from aoti_logs.code.blocks import around, exclusive, loops
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from aoti_logs.code.model import Within
 
@@ -23,16 +23,19 @@ Order = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Event:
-    """A statement that can be the last of its kind.
-
-    `ends` is True when it certainly replaces what earlier ones did, `certain` when it certainly does something.
-    `key` is the asker's own number.
-    """
+    """A statement that can be the last of its kind; `key` is the asker's own number."""
 
     order: Order
     within: Within
-    ends: bool
     key: int
+
+
+class Judged(NamedTuple):
+    """What a statement does: `ends` when it certainly replaces all that earlier ones did, `certain` when it
+    certainly does something.
+    """
+
+    ends: bool = True
     certain: bool = True
 
 
@@ -50,17 +53,25 @@ class Reached:
     is_open: bool
 
 
-def before(events: Sequence[Event], order: Order, within: Within, *, step: bool = False) -> Reached:
+def before(
+    events: Sequence[Event],
+    order: Order,
+    within: Within,
+    judge: Callable[[int], Judged | None] = lambda _: Judged(),
+    *,
+    step: bool = False,
+) -> Reached:
     """Return the events that can be the last before a statement.
 
     Args:
         events: in program order.
         order: of the statement; events at exactly this order are not before it.
         within: the control flow around it.
+        judge: says what the event of a key does, None when it does nothing. It is asked only of events that matter.
         step: go back to the last certain event only, even if it does not end the search.
     """
     at = bisect.bisect_left(events, order, key=lambda e: e.order)
-    keys, skipped, sure, ended = _walk(events, at, within, step=step)
+    keys, skipped, sure, ended = _walk(events, at, within, judge, step=step)
     for loop in loops(within):
         if ended is not None and around(loop, ended):
             break  # every round does it again before it comes to the statement
@@ -70,9 +81,12 @@ def before(events: Sequence[Event], order: Order, within: Within, *, step: bool 
                 break
             later.append(events[place])
         for event in (*reversed(later), *(e for e in skipped if around(loop, e.within))):
+            judged = judge(event.key)
+            if judged is None:
+                continue
             if event.key not in keys:
                 keys.append(event.key)
-            if event.ends and event.within == loop:
+            if judged.ends and event.within == loop:
                 break
         if sure is not None and len(keys) > 1 and not around(loop, sure.within):
             sure = None  # in the second round another may be the last
@@ -80,7 +94,12 @@ def before(events: Sequence[Event], order: Order, within: Within, *, step: bool 
 
 
 def _walk(
-    events: Sequence[Event], at: int, within: Within, *, step: bool
+    events: Sequence[Event],
+    at: int,
+    within: Within,
+    judge: Callable[[int], Judged | None],
+    *,
+    step: bool,
 ) -> tuple[list[int], list[Event], Event | None, Within | None]:
     """Go back from a place until an event certainly ends the search.
 
@@ -96,13 +115,16 @@ def _walk(
         if exclusive(event.within, within):
             skipped.append(event)
             continue
+        judged = judge(event.key)
+        if judged is None:
+            continue
         keys.append(event.key)
         if around(event.within, within):
-            if len(keys) == 1 and event.certain:
+            if len(keys) == 1 and judged.certain:
                 sure = event
-            if event.ends or (step and event.certain):
+            if judged.ends or (step and judged.certain):
                 return keys, skipped, sure, event.within
-        elif event.ends:
+        elif judged.ends:
             # `if` and `else` both do it: one of them did.
             path, (number, arm) = event.within[:-1], event.within[-1]
             both = arms.setdefault((path, number), set())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.body import Assign, Loop, Store
+from aoti_logs.code.body import Loop, Store
 from aoti_logs.code.expr import Load, Name, Num, Op, Opaque, children
 from aoti_logs.code.slice_scope import Scope, inner
 
@@ -64,5 +64,5 @@ def _length(loop: Loop) -> Expr | None:
 def _numel(scope: Scope, name: str, at: int, block: tuple[int, ...]) -> Expr:
     """Return a numel, as the number that the body sets it to when it is static (`xnumel = 16`)."""
     found = scope.definition(name, at, block)
-    known = isinstance(found[1], Assign) and isinstance(found[1].value, Num) if found is not None else False
+    known = found is not None and isinstance(found[1].value, Num)
     return found[1].value if found is not None and known else Name(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.expr import Call, Expr, Item, Load, Name, Num, Op, Opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
 _MAX_DEPTH = 200
 _BINARY: dict[type[ast.operator], str] = {
@@ -19,6 +19,7 @@ _BINARY: dict[type[ast.operator], str] = {
 }  # fmt: skip
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+    ast.Is: "is", ast.IsNot: "is not",
 }  # fmt: skip
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 _MODULES = {"tl", "triton_helpers", "libdevice", "tl_math", "triton", "math", "torch", "tle", "pl", "core"}
@@ -68,6 +69,8 @@ def to_expr(node: ast.expr, pointers: Container[str] = (), depth: int = 0) -> Ex
             return Num(value)
         case ast.Name(id=name):
             return Name(name)
+        case ast.Attribute(value=value, attr="dtype") if not _is_module(value):
+            return Call(".dtype", (inner(value),))
         case ast.Attribute():
             return _attribute(node)
         case ast.BinOp(left=left, op=op, right=right):
@@ -170,6 +173,23 @@ def _is_module(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in _MODULES
 
 
+class Pointers(set[str]):
+    """Names that are pointers; `numbers` are parameters that are none, whatever their names say.
+
+    A tensor of one number on the CPU is passed by value, and is called `in_ptr1` all the same.
+    """
+
+    def __init__(self, names: Iterable[str] = (), numbers: Iterable[str] = ()) -> None:
+        super().__init__(names)
+        self.numbers = frozenset(numbers)
+
+
+def _is_pointer(name: str, pointers: Container[str]) -> bool:
+    if name in pointers:
+        return True
+    return "ptr" in name and not (isinstance(pointers, Pointers) and name in pointers.numbers)
+
+
 def split_pointer(address: Expr, pointers: Container[str] = ()) -> tuple[str, Expr]:
     """Split `in_ptr0 + (index)` into pointer and index; the pointer is empty when none is found.
 
@@ -183,7 +203,7 @@ def split_pointer(address: Expr, pointers: Container[str] = ()) -> tuple[str, Ex
         address = address.args[0]
     match address:
         case Name(id=name):
-            return (name if name in pointers or "ptr" in name else ""), Num(0)
+            return (name if _is_pointer(name, pointers) else ""), Num(0)
         case Op(op="+", args=(left, right)):
             for one, other in ((left, right), (right, left)):
                 ptr, index = split_pointer(one, pointers) if isinstance(one, Name | Op | Call) else ("", one)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.body import Assign, Guard, Loop, Statement
 from aoti_logs.code.expr import Call, Expr, Item, Load, Name, Num, Op, Opaque
 from aoti_logs.code.triton_effects import HARMLESS, effects
-from aoti_logs.code.triton_expr import operator_of, split_pointer, to_expr
+from aoti_logs.code.triton_expr import Pointers, operator_of, split_pointer, to_expr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,10 @@ class Functions:
         self._lines = lines
         self._first = first_line
         self._read: dict[str, tuple[ast.FunctionDef, int] | None] = {}
+
+    def __bool__(self) -> bool:
+        """Tell whether there is another function than the kernel."""
+        return len(self._places) > 1
 
     def get(self, name: str) -> tuple[ast.FunctionDef, int] | None:
         """Return a function and its first line; None for one that is not here or only computes."""
@@ -72,10 +76,10 @@ class Reader:
     Args:
         first_line: the line of the function's `def`.
         functions: what it may call.
-        pointers: names of its parameters that are pointers.
+        pointers: names of its parameters that are pointers, and of those that are none.
     """
 
-    def __init__(self, first_line: int, functions: Functions, pointers: set[str]) -> None:
+    def __init__(self, first_line: int, functions: Functions, pointers: Pointers) -> None:
         self.functions = functions
         self.pointers = pointers
         self.statements: list[Statement] = []
@@ -91,9 +95,18 @@ class Reader:
 
     def block(self, body: Sequence[ast.stmt]) -> None:
         """Read statements in order."""
-        for node in body:
+        for place, node in enumerate(body):
             if len(self.statements) > _MOST_STATEMENTS:
                 self.unread.append((self._line(node), "too many statements"))
+                return
+            rest = body[place + 1 :]
+            if isinstance(node, ast.If) and rest and (_leaves(node.body) or _leaves(node.orelse)):
+                # What follows `if a: return` runs only where `a` does not hold.
+                if _leaves(node.body):
+                    whole = ast.If(node.test, node.body, [*node.orelse, *rest])
+                else:
+                    whole = ast.If(node.test, [*node.body, *rest], node.orelse)
+                self.statement(ast.copy_location(whole, node))
                 return
             self.statement(node)
 
@@ -138,6 +151,8 @@ class Reader:
                 loop = self.loop(target, self.value(values, line), line)
                 if loop is None:
                     self.unread.append((line, ast.unparse(node).splitlines()[0]))
+                elif any(isinstance(n, ast.Break | ast.Return) for part in body for n in ast.walk(part)):
+                    loop = replace(loop, stop=None)
                 self.nested(body, loop)
             case ast.While(body=body):
                 self.nested(body, Loop("", Num(0), None, line))
@@ -159,6 +174,8 @@ class Reader:
 
     def inlined(self, node: ast.expr, line: int) -> ast.expr:
         """Read the functions that an expression calls; return it with their results in their place."""
+        if not self.functions:
+            return node
         calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
         if not any(self.functions.get(n.func.id) for n in calls if isinstance(n.func, ast.Name)):
             return node
@@ -166,10 +183,11 @@ class Reader:
         changed: ast.expr = _Inliner(self, line).visit(copy.deepcopy(node))
         return changed
 
-    def _known(self) -> set[str]:
+    def _known(self) -> Pointers:
         if not self._local:
             return self.pointers
-        return {name for name, full in self._local.items() if full in self.pointers} | self.pointers
+        local = {name for name, full in self._local.items() if full in self.pointers}
+        return Pointers(local | self.pointers, self.pointers.numbers)
 
     def assigned(self, target: ast.expr, value: ast.expr, line: int) -> None:
         """Read `target = value`, element by element where both are tuples."""
@@ -308,6 +326,11 @@ class _Inliner(ast.NodeTransformer):
         if isinstance(node.func, ast.Name):
             return self.reader.inline(node, node.func.id, self.line) or node
         return node
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Tell whether nothing behind a block runs after it."""
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Continue | ast.Break | ast.Raise)
 
 
 def _locals(function: ast.FunctionDef) -> set[str]:

@@ -154,7 +154,7 @@ class WrapperFile:
     @cached_property
     def calls(self) -> tuple[Call, ...]:
         """The same without their arguments."""
-        return tuple(Call(raw.kernel, raw.checked) for raw in self._read.launches)
+        return tuple(Call(raw.kernel, raw.checked, raw.within) for raw in self._read.launches)
 
     def launch(self, index: int) -> Launch:
         """Return one of the launches."""
@@ -207,6 +207,11 @@ class WrapperFile:
     def buffers(self) -> tuple[Buffer, ...]:
         """Births, renames and views of buffers, in program order."""
         return tuple(self._read.buffers)
+
+    @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (`int_array_3`), with their elements."""
+        return self._read.arrays
 
     @property
     def releases(self) -> tuple[Release, ...]:

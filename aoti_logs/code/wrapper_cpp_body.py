@@ -13,7 +13,6 @@ from functools import lru_cache
 from aoti_logs.code.model import Buffer, CheckKind, InputCheck, Release, Size
 from aoti_logs.code.wrapper_calls import CHECKED, is_launch, means_nothing, names_of_outputs
 from aoti_logs.code.wrapper_cpp_custom import RESULT, CustomCalls
-from aoti_logs.code.wrapper_cpp_flow import Flow
 from aoti_logs.code.wrapper_cpp_inline import InlineLaunches
 from aoti_logs.code.wrapper_cpp_passing import holds, is_field, passes
 from aoti_logs.code.wrapper_cpp_read import EntryBody, RawLaunch
@@ -68,7 +67,7 @@ class EntryReader:
         self._custom = CustomCalls(self._tensors)
         self._sizes = Sizes(self.body)
         self._inline = InlineLaunches(self.body)
-        self._flow = Flow()
+        self._flow = self.body.flow
         self._handle: int | None = None
         self._nodes: tuple[str, ...] = ()
 
@@ -77,7 +76,7 @@ class EntryReader:
         for statement in statements(text, first_line):
             match statement.kind:
                 case "comment":
-                    self._comment(statement.text)
+                    self._comment(statement.text, statement.line)
                 case "head":
                     self._open(statement)
                 case "close":
@@ -99,8 +98,10 @@ class EntryReader:
             self._add(RawLaunch(name, statement.line, statement.text, None))
         self.body.unread.append((statement.line, statement.text[:400]))
 
-    def _comment(self, text: str) -> None:
-        if match := _HANDLES.match(text):
+    def _comment(self, text: str, line: int) -> None:
+        if text.startswith("// reuse"):
+            self._tensors.reused(line)
+        elif match := _HANDLES.match(text):
             self._handle = int(match["handle"])
         elif self._flow.comment(text):
             pass
@@ -124,7 +125,9 @@ class EntryReader:
             inner = call[1][0] if call is not None and call[1] else ""
             return bool(inner) and (self._call(inner, line, text, checked=True) or means_nothing(inner))
         if released := _RELEASE.match(text):
-            self.body.releases.append(Release(released[1], line, len(self.body.launches)))
+            self.body.releases.append(
+                Release(released[1], line, len(self.body.launches), self._flow.branch, self._flow.within)
+            )
             return True
         if text.startswith(_JUMPS) or _SHORT_IF.match(text):
             return True
@@ -194,6 +197,7 @@ class EntryReader:
     def _add(self, launch: RawLaunch) -> None:
         launch.handle, launch.source_nodes, launch.stack = self._handle, self._nodes, self._flow.stack
         launch.branch, launch.subgraph = self._flow.branch, self._flow.subgraph
+        launch.within = self._flow.within
         self.body.launches.append(launch)
         self._handle, self._nodes = None, ()
 

@@ -50,6 +50,7 @@ def bound(index: int, raw: RawLaunch, target: Target, read: EntryBody) -> Launch
         raw.grid or _grid(target, texts, unbound=unbound is not None),
         next((text for text in reversed(texts) if _STREAM.fullmatch(text)), raw.stream),
         unbound,
+        raw.within,
     )
 
 

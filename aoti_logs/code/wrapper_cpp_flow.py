@@ -7,6 +7,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from aoti_logs.code.blocks import Blocks
+
+if TYPE_CHECKING:
+    from aoti_logs.code.model import Within
 
 GATE = "_check_aoti_runtime_check_inputs_env"
 _SUBGRAPH = re.compile(r"// subgraph: (\w+)\s*$")
@@ -24,9 +30,14 @@ class Flow:
         self._subgraphs: list[str | None] = [None]
         self._closed = ""
         self._branch: tuple[str, ...] | None = ()
+        self._blocks = Blocks()
+        self.within: Within = ()
+        """The statements that `branch` means."""
 
     def open(self, head: str) -> bool:
         """Enter a block; False when its head is no control flow that is known."""
+        counted = GATE not in head and not _OF_THE_LAUNCH.match(head)
+        self.within = self._blocks.open(head if counted else "")
         if head == "else" or head.startswith("else "):
             # `else` alone says nothing: two conditions one after the other have one each.
             head = f"{head} of {self._closed}" if self._closed else head
@@ -40,6 +51,7 @@ class Flow:
         """Leave a block; False when none is open."""
         if not self._heads:
             return False
+        self.within = self._blocks.close()
         self._closed = self._heads.pop()
         self._stacks.pop()
         self._subgraphs.pop()

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from aoti_logs.code import wrapper_cpp_landmarks as landmarks
 from aoti_logs.code.kernel_text import cpp_kernel_at, cpp_params, quoted, triton_kernel
 from aoti_logs.code.model import Backend, Kernel, Launcher
+from aoti_logs.code.shims import shim
 from aoti_logs.code.wrapper_bind import LAUNCHER_PARAMS
 from aoti_logs.code.wrapper_cpp_launcher import launcher
-from aoti_logs.code.wrapper_fit import disagreement, misfit
+from aoti_logs.code.wrapper_fit import disagreement, disorder, misfit
 from aoti_logs.code.wrapper_text import closing
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _TRITON_TEXT = re.compile(rb"async_compile\.triton\((?P<name>'[^'\n]*'|\"[^\"\n]
 _UNKNOWN = "its parameters are not known"
 _LAUNCHERS_OWN = ("_grid_", "_launcher_", "_tma_tensor_")
 """How parameters begin that Inductor adds to those of a kernel."""
+_PASSES_ON = frozenset({"aoti_torch_proxy_executor_call_function", "aoti_torch_call_dispatcher"})
+"""Functions that call another one, whose arguments the launch has."""
 _OPTIONAL = "cubin_dir_"
 """The last parameter of `call_<kernel>`, which torch.compile leaves out."""
 
@@ -48,7 +51,8 @@ class Target:
     def misfit(self, texts: Sequence[str]) -> str | None:
         """Return why a call with these arguments cannot be bound, None when it can."""
         if self.backend is Backend.EXTERN:
-            return None
+            # A function of another release may have other parameters; then none is named.
+            return "its parameters are not known" if self.params and len(texts) != len(self.params) else None
         optional = int(bool(self.params) and self.params[-1].name == _OPTIONAL)
         return self.unbound or misfit(texts, self.params, defaults=optional)
 
@@ -170,7 +174,9 @@ class Kernels:
 
     def _target(self, name: str) -> Target:
         if name not in self._places and name not in self._slots:
-            return Target(Backend.EXTERN)
+            function = None if name in _PASSES_ON else shim(name)
+            given = () if function is None else function.params
+            return Target(Backend.EXTERN, given, tuple((p.name, p.dtype) for p in given))
         kernel = self.kernel(name)
         own = () if kernel is None else kernel.params
         backend = Backend.TRITON if kernel is None else kernel.backend
@@ -178,10 +184,11 @@ class Kernels:
         calls = [at for at in self._places.get(name, []) if self._starts[at][2] == "call"]
         if not calls:
             several = [self._cpp_params(at) for at in self._places.get(name, [])]
-            return Target(backend, own, dtypes, None, disagreement(several) or (None if own else _UNKNOWN))
+            unbound = disagreement(several) or disorder(name, own) or (None if own else _UNKNOWN)
+            return Target(backend, own, dtypes, None, unbound)
         definitions = [self._call_params(at) for at in calls]
         params = definitions[0]
-        unbound = disagreement(definitions) or (None if params else _UNKNOWN)
+        unbound = disagreement(definitions) or disorder(name, params) or (None if params else _UNKNOWN)
         names = [p.name for p in own]
         if own and unbound is None:
             known = [p.name for p in params if p.name in names]

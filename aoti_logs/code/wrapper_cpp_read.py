@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.wrapper_bind import Names
+from aoti_logs.code.wrapper_cpp_flow import Flow
 from aoti_logs.code.wrapper_text import as_call
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from aoti_logs.code.model import Buffer, InputCheck, Launch, Launcher, Release, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Launcher, Release, Size, Within
 
 
 @dataclass
@@ -33,6 +34,7 @@ class RawLaunch:
     stack: str | None = None
     outputs: tuple[str, ...] = ()
     branch: tuple[str, ...] = ()
+    within: Within = ()
     subgraph: str | None = None
     grid: tuple[str, ...] = ()
     """Blocks along each axis, where the entry function itself computes them (torch 2.4 to 2.6)."""
@@ -66,6 +68,10 @@ class EntryBody:
     unread: list[tuple[int, str]] = field(default_factory=list)
     launchers: dict[str, Launcher] = field(default_factory=dict)
     """How kernels are started that the entry function itself loads and starts (torch 2.4 to 2.6)."""
+    arrays: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """`int_array_3` and other initialiser lists -> their elements."""
+    flow: Flow = field(default_factory=Flow)
+    """Where the statement stands that is being read."""
     bound: dict[Hashable, tuple[Launch, ...]] = field(default_factory=dict)
     """The calls bound, by the parameters of the kernels that they were bound to."""
 

@@ -28,8 +28,7 @@ class Tensors:
 
     def __init__(self, body: EntryBody) -> None:
         self.body = body
-        self.arrays: dict[str, tuple[str, ...]] = {}
-        """`int_array_3` and other initialiser lists -> their elements."""
+        self.arrays = body.arrays
         self.handles: dict[str, Buffer] = {}
         """`buf0_handle` -> what is known of the tensor, still without its name."""
         self.uninitialized: list[str] = []
@@ -49,7 +48,9 @@ class Tensors:
 
     def add(self, buffer: Buffer) -> None:
         """Write a buffer down; its name no longer stands for something else."""
-        self.body.buffers.append(replace(buffer, at=len(self.body.launches)))
+        flow = self.body.flow
+        born = replace(buffer, at=len(self.body.launches), branch=flow.branch, within=flow.within)
+        self.body.buffers.append(born)
         self.body.names.stands_for.pop(buffer.name, None)
 
     def take(self, callee: str, arguments: tuple[str, ...], line: int) -> bool:
@@ -61,7 +62,7 @@ class Tensors:
             callee in {"aoti_torch_new_tensor_handle", "aoti_torch_assign_tensors_out"}
             and len(arguments) == 2
         ):
-            self._same(last, self.core(arguments[0]), line)
+            self._same(last, self.core(arguments[0]), line, whole=_NAME.fullmatch(arguments[0]) is not None)
             if self.core(arguments[0]) == "_t":
                 self._of_lambda.append(last)
             return True
@@ -80,9 +81,10 @@ class Tensors:
             return True
         return False
 
-    def _same(self, handle: str, tensor: str, line: int) -> None:
+    def _same(self, handle: str, tensor: str, line: int, *, whole: bool = True) -> None:
         self.body.names.stands_for[handle] = tensor
-        self.handles[handle] = Buffer("", line, alias_of=tensor, view=True)
+        offset = None if whole else "?"
+        self.handles[handle] = Buffer("", line, alias_of=tensor, view=True, offset=offset)
 
     def applied(self, text: str) -> bool:
         """Take `(buf1)`, what a lambda for tensors of either kind is called with; False for any other statement."""
@@ -125,6 +127,11 @@ class Tensors:
         else:
             self.add(Buffer(name, line))
             self.body.names.stands_for[handle] = name
+
+    def reused(self, line: int) -> None:
+        """Take the comment `// reuse` behind a rename."""
+        if self.body.buffers and self.body.buffers[-1].line == line:
+            self.body.buffers[-1] = replace(self.body.buffers[-1], reuse=True)
 
     def array_ref(self, kind: str, name: str, inner: str, line: int) -> None:
         """Take `ArrayRefTensor<float> buf0(buf0_storage, int_array_0, ...)`: memory on the stack."""
@@ -189,7 +196,10 @@ class Tensors:
             self.own(name, arguments[0], line)
             return True
         if callee == "std::get" or tail.startswith("["):
-            self.add(Buffer(name, line, alias_of=self.core(arguments[0]) if arguments else None, view=True))
+            old = self.core(arguments[0]) if arguments else None
+            item = re.search(r"<(\d{1,9})>|\[(\d{1,9})\]$", value)
+            which = "?" if item is None else item[1] or item[2]
+            self.add(Buffer(name, line, alias_of=old, view=True, item=which))
             return True
         view = self.view(name, value, line)
         if view is None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.body import Param
 
 _CAST = re.compile(r"\(((?:const )?[\w:]+(?:<[^()]{0,100}>)?(?: const)? ?\*+)\)")
+_NUMBERED = re.compile(r"(in_out_ptr|in_ptr|out_ptr|ks)(\d{1,9})")
 _LITERAL = re.compile(r"-?\d[\w.+-]*|true|false|-?std::numeric_limits<.*")
 _REFERENCE = re.compile(r"const \w+_type_&|\w+_type_&")
 
@@ -40,6 +41,23 @@ def misfit(texts: Sequence[str], params: Sequence[Param], *, defaults: int = 0) 
             return f"`{text[:80]}` is no pointer, which `{param.name}` is"
         if _REFERENCE.fullmatch(param.dtype) and _LITERAL.fullmatch(text):
             return f"`{text[:80]}` is no tensor, which `{param.name}` is"
+    return None
+
+
+def disorder(kernel: str, params: Sequence[Param]) -> str | None:
+    """Return what is wrong when a fused kernel's parameters are not in the order in which Inductor numbers them.
+
+    The lines of two parameters of one type can change places without any other trace.
+    """
+    if not kernel.startswith(("cpp_fused", "triton_")):
+        return None
+    numbers: dict[str, int] = {}
+    for param in params:
+        match = _NUMBERED.fullmatch(param.name)
+        if match is not None and int(match[2]) <= numbers.get(match[1], -1):
+            return f"`{param.name}` is out of order among its parameters"
+        if match is not None:
+            numbers[match[1]] = int(match[2])
     return None
 
 

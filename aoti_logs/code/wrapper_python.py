@@ -194,7 +194,7 @@ class OutputCode:
         """The same without their arguments."""
         if self._cpp is not None:
             return self._cpp.calls
-        return tuple(Call(raw.callee, True) for raw in self._read.calls)
+        return tuple(Call(raw.callee, True, raw.within) for raw in self._read.calls)
 
     def launch(self, index: int) -> Launch:
         """Return one of the launches."""
@@ -246,6 +246,11 @@ class OutputCode:
     def buffers(self) -> tuple[Buffer, ...]:
         """Births, renames and views of buffers, in program order."""
         return tuple(self._read.buffers) if self._cpp is None else self._cpp.buffers
+
+    @property
+    def arrays(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that extents are passed in (C++ only), with their elements."""
+        return {} if self._cpp is None else self._cpp.arrays
 
     @property
     def releases(self) -> tuple[Release, ...]:

@@ -68,7 +68,14 @@ def viewed(reading: Reading, function: Function, name: str, line: int, call: ast
                 name, line, inner.shape, inner.stride, dtype, None, alias, view=True, offset=inner.offset
             )
         return Buffer(name, line, None, None, dtype, None, alias, view=True)
-    return Buffer(name, line, alias_of=alias, view=True)
+    same = isinstance(base, ast.Name) and callee != "c_void_p"
+    return Buffer(name, line, alias_of=alias, view=True, offset=None if same else "?")
+
+
+def is_reuse(function: Function, node: ast.stmt) -> bool:
+    """Tell whether the code says `# reuse` behind a statement: the values of the older buffer are dead."""
+    end = node.end_lineno or node.lineno
+    return end <= len(function.lines) and function.lines[end - 1].rstrip().endswith("# reuse")
 
 
 def _layout(

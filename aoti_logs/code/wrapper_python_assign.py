@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model import Buffer, Size
 from aoti_logs.code.triton_body import to_expr
 from aoti_logs.code.wrapper_bind import SYMBOL
-from aoti_logs.code.wrapper_python_alloc import allocated, is_allocation, viewed
+from aoti_logs.code.wrapper_python_alloc import allocated, is_allocation, is_reuse, viewed
 from aoti_logs.code.wrapper_python_calls import called
 from aoti_logs.code.wrapper_python_state import Given
 from aoti_logs.code.wrapper_python_text import VIEWS, dotted, is_item
@@ -96,7 +97,8 @@ def _rename(reading: Reading, function: Function, node: ast.Assign, name: str, o
             names.scalars.add(old)
         reading.rename_size(name, old, line, function.text(node))
     elif name not in names.inputs:
-        reading.buffer(Buffer(name, line, alias_of=names.stands_for.get(old, old)))
+        alias = names.stands_for.get(old, old)
+        reading.buffer(Buffer(name, line, alias_of=alias, reuse=is_reuse(function, node)))
 
 
 def _item_of(reading: Reading, function: Function, node: ast.Assign, name: str, item: ast.Subscript) -> bool:
@@ -115,7 +117,7 @@ def _item_of(reading: Reading, function: Function, node: ast.Assign, name: str, 
     origin = reading.core(item)
     if origin is None or not isinstance(item.slice, ast.Constant):
         return False
-    reading.buffer(Buffer(name, line, alias_of=origin, view=True))
+    reading.buffer(Buffer(name, line, alias_of=origin, view=True, item=str(item.slice.value)))
     return True
 
 
@@ -155,7 +157,8 @@ def _called(reading: Reading, function: Function, node: ast.Assign, name: str, c
         return True
     if callee in VIEWS and call.args:
         if name not in reading.body.names.inputs:
-            reading.buffer(viewed(reading, function, name, line, call))
+            view = viewed(reading, function, name, line, call)
+            reading.buffer(replace(view, reuse=True) if is_reuse(function, node) else view)
         return True
     if "tma_descriptor" in callee or callee.endswith(".TensorDescriptor.from_tensor"):
         origin = reading.core(call.args[0]) if call.args else None

@@ -97,6 +97,7 @@ def bound(
         _grid(worded, fit, grids),
         _stream(raw, placed),
         fit.why,
+        raw.within,
     )
 
 

@@ -116,13 +116,15 @@ class CallReader:
         head = function.lines[node.lineno - 1].strip().removesuffix(":")
         self._branched(head, function, node.body)
         if node.orelse:
-            self._branched("else", function, node.orelse)
+            self._branched(f"else of {head}" if head else "else", function, node.orelse)
 
     def _branched(self, head: str, function: Function, statements: list[ast.stmt]) -> None:
         above = self._reading.branch
         self._reading.branch = (*above, head)
+        self._reading.blocks.open(head)
         with self._subgraphs.block():
             self._block(function, statements, comments_from(function, statements[0]))
+        self._reading.blocks.close()
         self._reading.branch = above
 
     def _with(

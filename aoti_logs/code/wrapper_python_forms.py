@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.body import Param
 
-_CONSTANT = re.compile(r"(\w+)[ ]?:[ ]?(?:[\w.]+\.)?constexpr\b")
 _EXTRA = re.compile(r"['\"]extra_launcher_args['\"]: \[([^\]\n]*)\]")
 _CONFIGS = re.compile(r"\bconfigs=(\[[^\n]*)")
 _KEY = re.compile(r"['\"](\w+)['\"]: ")
@@ -93,8 +92,7 @@ def triton_form(text: str, params: tuple[Param, ...]) -> CallForm:
         text: the text of its kernel file.
         params: its parameters.
     """
-    constants = set(_constants(text))
-    plain = tuple(p for p in params if p.name not in constants)
+    plain = tuple(p for p in params if p.dtype != "constexpr")
     extra = _EXTRA.search(text) if "extra_launcher_args" in text else None
     ways = [plain]
     if "user_autotune" in text or "triton.autotune" in text:
@@ -103,17 +101,6 @@ def triton_form(text: str, params: tuple[Param, ...]) -> CallForm:
     return CallForm(
         tuple(dict.fromkeys(ways)), params, () if extra is None else tuple(_WORD.findall(extra[1]))
     )
-
-
-def _constants(text: str) -> Iterator[str]:
-    """Yield the names that are annotated as constants."""
-    at = text.find("constexpr")
-    while at >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        stop = text.find("\n", at)
-        stop = len(text) if stop < 0 else stop
-        yield from (m[1] for m in _CONSTANT.finditer(text, start, stop))
-        at = text.find("constexpr", stop)
 
 
 def _tuned(text: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Hashable, Mapping
 
-    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size
+    from aoti_logs.code.model import Buffer, InputCheck, Launch, Release, Size, Within
 
 
 @dataclass
@@ -35,6 +35,7 @@ class RawCall:
     """Symbols of a subgraph that stand for another one of its caller in this call."""
     cells: frozenset[str] = frozenset()
     """Lists of results, whose elements are names of their own (`buf3[0]`)."""
+    within: Within = ()
 
 
 @dataclass

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.blocks import Blocks
 from aoti_logs.code.model import InputCheck, Release, Size
 from aoti_logs.code.wrapper_bind import SYMBOL
 from aoti_logs.code.wrapper_python_read import CallBody, RawCall
@@ -44,6 +45,8 @@ class Reading:
     cells: frozenset[str] = frozenset()
     """Lists of results: `buf3 = [None] * 4`."""
     branch: tuple[str, ...] = ()
+    blocks: Blocks = field(default_factory=Blocks)
+    """The statements that `branch` means."""
     subgraph: str | None = None
     stream: str | None = None
     """The stream of the `with` around it."""
@@ -70,11 +73,11 @@ class Reading:
 
     def buffer(self, buffer: Buffer) -> None:
         """Note the birth of a name."""
-        self.body.buffers.append(replace(buffer, at=self.at, branch=self.branch))
+        self.body.buffers.append(replace(buffer, at=self.at, branch=self.branch, within=self.blocks.path))
 
     def release(self, name: str, line: int) -> None:
         """Note the end of a name."""
-        self.body.releases.append(Release(name, line, self.at, self.branch))
+        self.body.releases.append(Release(name, line, self.at, self.branch, self.blocks.path))
 
     def size(self, size: Size) -> None:
         """Note the definition of a symbol."""
@@ -136,6 +139,7 @@ class Reading:
                 run,
                 self.meanings,
                 self.cells,
+                self.blocks.path,
             )
         )
         self.forget_comments()

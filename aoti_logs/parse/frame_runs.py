@@ -28,10 +28,12 @@ _FRAME = re.compile(
     rb"([^\s()][^()\n\r\t]*)\(\) \[(0x[0-9a-f]{1,16})\])\n"
 )
 _FRAMES = re.compile(
-    rb"(?:frame #\d{1,9}: (?:[^\s+\x80-\xff](?:[^\n\r\t+]*[^\s+])? \+ 0x[0-9a-f]{1,16} \(0x[0-9a-f]{1,16} in [^\s()][^()\n\r\t]*\)|"
-    rb"[^\s()][^()\n\r\t]*\(\) \[0x[0-9a-f]{1,16}\])\n)+"
+    rb"(?:frame #\d{1,9}+: (?:[^\s+\x80-\xff][^\n\r\t+]*+(?<=\S )\+ 0x[0-9a-f]{1,16}+ \(0x[0-9a-f]{1,16}+ in [^\s()][^()\n\r\t]*+\)|"
+    rb"[^\s()][^()\n\r\t]*+\(\) \[0x[0-9a-f]{1,16}+\])\n)+"
 )
 _HEAD = len(b"frame #")
+_MOST_HEADS = 256
+_HEADS = tuple(b"frame #%d:" % number for number in range(_MOST_HEADS))
 _BLOCK = 1 << 16
 _FEWEST = 4  # frames for which it is worth it
 
@@ -119,7 +121,14 @@ def frame_run(
 
 def _counted_up(text: bytes) -> tuple[int, int, int]:
     """Return where the frames end whose numbers grow, the last number, and how many they are."""
-    numbers = [int(line[_HEAD : line.index(b":", _HEAD)]) for line in text.split(b"\n")[:-1]]
+    lines = text.split(b"\n")[:-1]
+    first = int(lines[0][_HEAD : lines[0].index(b":", _HEAD)])
+    if (
+        all(map(bytes.startswith, lines, _HEADS[first : first + len(lines)]))
+        and first + len(lines) <= _MOST_HEADS
+    ):
+        return len(text), first + len(lines) - 1, len(lines)
+    numbers = [int(line[_HEAD : line.index(b":", _HEAD)]) for line in lines]
     count = next((n for n in range(1, len(numbers)) if numbers[n] <= numbers[n - 1]), len(numbers))
     if count == len(numbers):
         return len(text), numbers[-1], count

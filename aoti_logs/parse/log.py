@@ -1,10 +1,10 @@
 """The text that a run printed, read into typed events.
 
-Every byte of the source ends in exactly one `Record` or `Unparsed` row. Assertion lines are read first,
-because there may be millions of them and because they stand in the middle of other output; then literals
-announce where anything else may begin, and the readers of that line's kind are asked in turn (`parse/readers.py`). A log that something is wrapped around
-(a launcher's prefixes, colours) is read as the text that is left of it: a sample of its lines tells, or the first line
-that a reader looks at.
+Every byte of the source ends in exactly one `Record` or `Unparsed` row. Assertion lines are read first, because there
+may be millions of them and because they stand in the middle of other output; then literals announce where anything
+else may begin, and who may read such a line is asked in turn (`parse/readers.py`). A log that something is wrapped
+around (a launcher's prefixes, colours) is read as the text that is left of it: a sample of its lines tells, or the
+first line that a reader looks at.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _read(log: Log, tallies: Tallies) -> None:
     """Claim everything; stop at the first line that turns out to be wrapped."""
     read_storm(log, tallies)
     messages = TorchLogs(log)
-    readers = Readers(messages.read)
+    readers = Readers(messages.read, any_format=messages.any_format)
     words = (*READ_WORDS, *LOGGED_WORDS, *messages.words)
     large = log.size - log.claims.size >= _LARGE
     announcer = LineAnnouncer(log.data, words) if large else Announcer(log.data, words)

@@ -77,6 +77,8 @@ class Peeled:
     @property
     def text(self) -> bytes:
         """The bytes that are left."""
+        if len(self.parts) == 1:
+            return self.parts[0][0]
         return b"".join(part for part, _ in self.parts)
 
 

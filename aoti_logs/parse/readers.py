@@ -7,12 +7,12 @@ modules takes longer than reading a small log. A new kind is a module with `read
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from aoti_logs.parse.lines import Line, Log
 
@@ -174,17 +174,47 @@ WORDS = tuple(word for reader in (*_FIRST, *_SECOND) for word in reader.words)
 """Literals of all readers but those of torch's loggers."""
 
 
-class Readers:
-    """All readers of one log; `messages` reads those of torch's loggers."""
+_LOGGED = ("]", "DEBUG:", "INFO:", "WARNING:", "ERROR:", "CRITICAL:")
+"""What lines of torch's loggers need, where the format is none of the user's own."""
+_DIGITS = str.maketrans("123456789", "000000000")
+_SHORT = 512  # characters of lines whose kind is remembered: what differs in digits only is of one kind
 
-    def __init__(self, messages: Read) -> None:
+
+class Readers:
+    """All readers of one log.
+
+    Args:
+        messages: reads those of torch's loggers.
+        any_format: whether these may have a format of the user's own.
+    """
+
+    def __init__(self, messages: Read, *, any_format: bool) -> None:
         self._messages = messages
+        self._any_format = any_format
 
     def read(self, log: Log, line: Line) -> bool:
         """Let the first reader that knows it claim what begins on a line; tell whether there was one."""
-        has = line.text.lower().__contains__
-        return _ask(_FIRST, has, log, line) or self._messages(log, line) or _ask(_SECOND, has, log, line)
+        text = line.text
+        ask = _fitting(text.translate(_DIGITS)) if len(text) <= _SHORT else _fitting.__wrapped__(text)
+        if any(reader.read(log, line) for reader in ask.first):
+            return True
+        # What was taken off a line may be what it needs.
+        peeled = line.end - line.start > len(text) + 2
+        if (ask.logged or peeled or self._any_format) and self._messages(log, line):
+            return True
+        return any(reader.read(log, line) for reader in ask.second)
 
 
-def _ask(readers: Iterable[Reader], has: Callable[[str], bool], log: Log, line: Line) -> bool:
-    return any(any(map(has, reader.needs)) and reader.read(log, line) for reader in readers)
+@dataclass(frozen=True)
+class _Fitting:
+    first: tuple[Reader, ...]
+    logged: bool
+    second: tuple[Reader, ...]
+
+
+@lru_cache(maxsize=4096)
+def _fitting(text: str) -> _Fitting:
+    """Return the readers to whom a line has something that they need."""
+    has = text.lower().__contains__
+    first, second = (tuple(r for r in readers if any(map(has, r.needs))) for readers in (_FIRST, _SECOND))
+    return _Fitting(first, any(map(text.__contains__, _LOGGED)), second)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import Frame, RaisedFrom, Stack
 from aoti_logs.parse.frame_runs import frame_run
-from aoti_logs.parse.shape import fields
+from aoti_logs.parse.shape import LONGEST, fields
 from aoti_logs.parse.stack_form import CAPTURED, Form, form_of, frame_fields
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from aoti_logs.parse.lines import Line, Log
 
 
+_RAISED = re.compile(
+    r"Exception raised from (?P<function>\S(?:(?! at ).)*) at (?P<file>\S+):(?P<line>[0-9]+) \(most recent call first\):"
+)
+"""The commonest form, of which the grammar says the same."""
 _OMITTED = "<omitting python frames>"
 _HEADER = "C++ CapturedTraceback:"
 _GDB_REST = re.compile(r"\s+(?:at|from) \S|.*\) (?:at|from) \S|\s+.*[,)]$")
@@ -42,15 +46,26 @@ _FILE_LINE = re.compile(r"\s*(?:-> )?(?P<file>\S+?)(?::(?P<line>\d{1,9}))?$")
 
 def raised_from(log: Log, line: Line) -> RaisedFrom | None:
     """Read `Exception raised from FUNCTION at FILE:LINE (most recent call first):`."""
-    found = fields("frame", "raised", line.text.strip()) if "Exception raised from " in line.text else None
+    if "Exception raised from " not in line.text:
+        return None
+    found = raised_place(line.text.strip())
+    return None if found is None else RaisedFrom(*found, log.span(line.start, line.end))
+
+
+def raised_place(text: str) -> tuple[str, str, int] | None:
+    """Return function, file and line of `Exception raised from`."""
+    plain = _RAISED.fullmatch(text) if len(text) <= LONGEST else None
+    if plain is None:
+        return raised_place_by_grammar(text)
+    return plain["function"], plain["file"], int(plain["line"][:9])
+
+
+def raised_place_by_grammar(text: str) -> tuple[str, str, int] | None:
+    """Do the same by the grammar alone."""
+    found = fields("frame", "raised", text)
     if found is None:
         return None
-    return RaisedFrom(
-        found["RAISED_FUNCTION"][0],
-        found["RAISED_FILE"][0],
-        int(found["LINE"][0][:9]),
-        log.span(line.start, line.end),
-    )
+    return found["RAISED_FUNCTION"][0], found["RAISED_FILE"][0], int(found["LINE"][0][:9])
 
 
 def stack_format(text: str) -> str | None:

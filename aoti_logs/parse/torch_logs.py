@@ -84,6 +84,7 @@ class TorchLogs:
         self._format = log_format(log.data)
         self._open: dict[tuple[int | None, int], OpenMessage] = {}
         self._frontier = -1
+        self.any_format = self._format is not None
         self.words = self._format.words if self._format else ()
         """What announces lines of a format of the user's own."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.argument_text import behind, only_written
 from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
 from aoti_logs.code.model_facts import headline, unchecked
 
@@ -63,6 +64,10 @@ def described(view: ModelView, name: str) -> str:
     """Return dtype and extents of a tensor, as far as the code tells them."""
     shape = view.shapes.get(name)
     dtype = _dtypes(view).get(name, "")
+    if shape is None or not dtype:
+        life = view.buffer(name)
+        if life is not None:
+            shape, dtype = shape or life.shape, dtype or (life.dtype or "")
     return " ".join(filter(None, [dtype, f"[{', '.join(shape)}]" if shape is not None else ""]))
 
 
@@ -122,14 +127,15 @@ def _launches(view: ModelView, *, everything: bool) -> Iterator[str]:
 def call_text(view: ModelView, launch: Launch) -> str:
     """Return a launch as `buf2 = kernel(ids, emb.weight; s70)` with the user's names."""
     written = list(view.written_by(launch))
-    only_out = {a.name for a in launch.arguments if (a.param or "").startswith("out_ptr")}
+    only_out = only_written(view, launch)
     tensors = [
         view.tensor(a).shown
         for a in launch.arguments
         if a.kind in TENSORS and a.name and a.name not in only_out and not _made_here(launch, a)
     ]
-    sizes = [a.text for a in launch.arguments if is_size(a)]
-    inside = ", ".join(dict.fromkeys(tensors)) + (f"; {', '.join(sizes)}" if sizes else "")
+    cpp = view.wrapper.flavour != "jit_python"
+    sizes = [behind(a, cpp=cpp) for a in launch.arguments if is_size(a)]
+    inside = "; ".join(filter(None, [", ".join(dict.fromkeys(tensors)), ", ".join(sizes)]))
     left = ", ".join(view.named(n).shown for n in written)
     return f"{left + ' = ' if left else ''}{launch.kernel}({inside})"
 

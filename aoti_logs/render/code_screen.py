@@ -11,10 +11,11 @@ from aoti_logs.render.code_buffer import buffer_screen, size_screen
 from aoti_logs.render.code_graph import as_dot, as_mermaid, launch_graph
 from aoti_logs.render.code_kernel import kernel_screen, launch_lines
 from aoti_logs.render.code_overview import overview
+from aoti_logs.render.names import ShortNames
 from aoti_logs.render.safe import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from aoti_logs.code.view import ModelView
 
@@ -58,8 +59,13 @@ def choose(views: Sequence[ModelView], model: str | None) -> list[ModelView]:
     return found
 
 
-def code_screen(views: Sequence[ModelView], wanted: Wanted) -> str:
+def code_screen(views: Sequence[ModelView], wanted: Wanted, files: Collection[str] = ()) -> str:
     """Return the screen as text.
+
+    Args:
+        views: the models.
+        wanted: what of them to show.
+        files: names of the files that were read, to be shortened.
 
     Raises:
         LoadError: what is asked for is not there, or is in several models.
@@ -68,7 +74,23 @@ def code_screen(views: Sequence[ModelView], wanted: Wanted) -> str:
         graph = launch_graph(_only(views, "a graph"))
         return as_dot(graph) if wanted.graph == "dot" else as_mermaid(graph)
     lines = _lines(views, wanted)
+    if wanted.kernel is not None or wanted.launch is not None or wanted.name is not None:
+        lines = _shortened(lines, files)
     return "\n".join(map(clean, lines)).rstrip() + "\n"
+
+
+def _shortened(lines: list[str], files: Collection[str]) -> list[str]:
+    """Return the lines with short names of files, and the legend that explains them."""
+    whole = "\n".join(lines)
+    names = ShortNames([name for name in files if name in whole])
+    legend = [
+        f"{'files:' if number == 0 else '      '} {short}  {name}"
+        for number, (short, name) in enumerate(names.legend())
+    ]
+    shown = [names.within(line).rstrip() for line in lines]
+    while shown and not shown[-1]:
+        shown.pop()
+    return [*shown, "", *legend] if legend else shown
 
 
 def _lines(views: Sequence[ModelView], wanted: Wanted) -> list[str]:
@@ -116,10 +138,9 @@ def _kernel(views: Sequence[ModelView], name: str, wanted: Wanted) -> list[str]:
 
 def _thing(view: ModelView, name: str, *, everything: bool) -> list[str]:
     generated = _generated(view, name)
-    if generated in view.sizes:
+    if generated in view.sizes or generated in view.symbols.names:
         return size_screen(view, generated)
-    known = {b.name for b in view.wrapper.buffers} | set(view.inputs) | set(view.constants)
-    if generated not in known:
+    if view.buffer(generated) is None:
         raise LoadError(f"the model has no buffer, input, constant or size {name}")
     return buffer_screen(view, generated, everything=everything)
 

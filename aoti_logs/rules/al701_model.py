@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.model_facts import headline, model_facts, unchecked
+from aoti_logs.code.missing_checks import Gap
+from aoti_logs.code.model_facts import debug_calls, headline, model_facts, unchecked
 from aoti_logs.explain import Confidence, Finding, Link
 from aoti_logs.rules.rule import Rule
 
@@ -46,10 +47,9 @@ _LINKS = 5
 
 def model_notes(subjects: Sequence[Source], evidence: Evidence) -> Iterator[Finding]:
     """Yield a note for each model whose wrapper is among the subjects."""
-    given = {id(source) for source in subjects}
     told = 0
     for code in evidence.base.wrappers:
-        if code.wrapper is None or not _given(code.source, given):
+        if code.wrapper is None or not _given(code.names, subjects):
             continue
         if told == _MODELS:
             return
@@ -57,12 +57,12 @@ def model_notes(subjects: Sequence[Source], evidence: Evidence) -> Iterator[Find
         yield _note(evidence.view(code.wrapper))
 
 
-def _given(source: Source | None, given: set[int]) -> bool:
-    while source is not None:
-        if id(source) in given:
-            return True
-        source = source.parent
-    return False
+def _given(names: Sequence[str], subjects: Sequence[Source]) -> bool:
+    """Tell whether a text, by the names of all of its copies, is a subject or lies in one."""
+    own = {source.name for source in subjects}
+    return any(
+        name in own or name.partition("!")[0] in own or name.partition("#")[0] in own for name in names
+    )
 
 
 def _note(view: ModelView) -> Finding:
@@ -73,9 +73,16 @@ def _note(view: ModelView) -> Finding:
         for launch in ignored[:_LINKS]
     ]
     notes = []
+    equal = [m for m in view.missing_checks if m.gap is Gap.EQUAL]
+    notes += [m.why for m in equal[:_LINKS]]
     if ignored:
         number = "one call returns" if len(ignored) == 1 else f"{len(ignored)} calls return"
         notes.append(f"{number} an error code that the code does not look at: when it fails, nothing says so")
+    printed = sum(n for name, n in debug_calls(view).items() if "check" not in name)
+    if printed:
+        notes.append(
+            f"compiled with the value printer: {printed:,} calls print or save tensors in every run, which costs time"
+        )
     unread = view.wrapper.unread
     links += [Link("not read", " ".join(text.split()), source.place(line)) for line, text in unread[:_LINKS]]
     if unread:

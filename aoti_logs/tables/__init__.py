@@ -84,6 +84,7 @@ NAMES = (
     "checks",
     "input_checks",
     "missing_checks",
+    "buffer_uses",
     "buffers",
 )
 """All tables in the order in which a reader meets them."""

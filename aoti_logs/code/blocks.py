@@ -18,7 +18,7 @@ _LOOP = re.compile(r"(?:while|for|do)\b")
 _BRANCH = re.compile(r"(?:if|else|elif|switch|case|catch|except)\b")
 
 
-class Flow:
+class Blocks:
     """Numbers blocks while they are read: call `open` and `close` as they come."""
 
     def __init__(self) -> None:
