@@ -128,7 +128,7 @@ def insert(draw: Any, text: str) -> str:
             ]
         )
     )
-    return text[:at] + what + text[at:]
+    return str(text[:at] + what + text[at:])
 
 
 def move_string(draw: Any, text: str) -> str:
@@ -136,7 +136,7 @@ def move_string(draw: Any, text: str) -> str:
     if not strings:
         return text
     at = draw(st.integers(0, len(text)))
-    return text[:at] + draw(st.sampled_from(strings)) + text[at:]
+    return str(text[:at] + draw(st.sampled_from(strings)) + text[at:])
 
 
 def swap_lines(draw: Any, text: str) -> str:

@@ -77,8 +77,8 @@ def test_every_model_is_compiled_and_every_record_of_inductor_is_there(written, 
 def test_what_is_read_is_what_inductor_knew(compiled, way, topic):
     found = [(name, text) for (w, name, _), c in compiled.items() if w == way for text in TOPICS[topic](c)]
     if topic == "producers":
-        # What an operator of the user's writes into is not in the code.
-        found = [f for f in found if f[0] != "custom_op"]
+        # What an operator of the user's writes into is not in the code: "not known" is right, a wrong launch is not.
+        found = [f for f in found if f[0] != "custom_op" or " from None, " not in f[-1]]
     assert found == []
 
 
@@ -143,6 +143,6 @@ def test_constants_of_aotinductor_have_the_names_of_the_modules_weights(written,
                 n_named += 1
                 assert [f"torch.{constant.dtype}", list(constant.shape or ())] == weights[constant.fqn]
             else:
-                # A second name of the same weight, and a tensor that is no weight of the module.
-                assert constant.fqn in {"tied.weight", "steps"}, constant
-    assert n_named > 20
+                # A second name of the same weight.
+                assert constant.fqn == "tied.weight", constant
+    assert n_named >= 15

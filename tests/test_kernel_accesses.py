@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import aoti_logs
 from aoti_logs.code.expr import names
 from aoti_logs.code.inside import Inside
 from tests.recorded_kernels import NAMES, inside_of, recorded, text_of
@@ -81,6 +82,13 @@ def test_kernels_of_users_are_told_by_their_body():
 def test_what_a_kernel_was_compiled_for_is_its_constant():
     constants = {p.name: p.constant for p in recorded("user_2").params}
     assert (constants["WIDTH"], constants["BLOCK"], constants["n"]) == ("8", "128", None)
+
+
+def test_a_number_with_the_name_of_a_pointer_is_a_number(fixtures_dir):
+    """A tensor of one number on the CPU is passed by value to a kernel on the GPU."""
+    (inside,) = aoti_logs.load(fixtures_dir / "python_wrappers" / "cuda" / "scalar_tensor.py").insides()
+    assert {p.name: p.role for p in inside.params}["in_ptr1"] == "scalar"
+    assert {a.pointer for a in inside.accesses} == {"in_ptr0", "out_ptr0"}
 
 
 def test_atomics_are_no_plain_stores():

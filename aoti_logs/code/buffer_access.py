@@ -99,10 +99,10 @@ def _pointer(argument: Argument, given: Callable[[], StoreFlow | None], part: Pa
     first = stores is not None and param in stores.read_first
     if stores is None or param not in stores.params:
         return Access(name, argument.param, None, None, None, part)
+    unread = None if stores.body.unread else False
     if scattered is not None:
-        unread = None if stores.body.unread else False
         return Access(name, param, True if first else unread, True, every, part)
-    return Access(name, param, True, None if stores.body.unread else False, None, part)
+    return Access(name, param, True if first else unread, unread, None, part)
 
 
 def _tensors(
@@ -144,7 +144,9 @@ def _extern(
         elif name not in done:
             # In place: the output is an input as well, or the only mention is both (`index_put_(buf0, ...)`).
             done.add(name)
-            in_place = counts[name] > 1 or not (param == "out" or called.out)
+            # What is not ATen's names a result once, where it puts it.
+            result = param == "out" or called.out or not is_aten(launch.kernel)
+            in_place = counts[name] > 1 or not result
             reads = in_place and not only_writes(called)
             found.append(Access(name, param, reads, True, not keeps_rest(called), part))
     return found

@@ -133,15 +133,15 @@ class BufferFlow:
         reached = uses.writes(step.seen, step.order, step.within, step=True)
         keys = [k for k in reached.keys if k >= 0]
         for key in keys:
-            use = uses.of(memory)[key]
+            writing = uses.writing(step.seen, key)
             certain = step.certain and key == reached.sure
-            if (use.number, memory, step.role) not in passed:
-                passed.add((use.number, memory, step.role))
-                yield from self._through(use, step, certain=certain)
-            every = uses.full(use).all
-            if every is not True or not uses.parts.covers(use.part, step.seen.part, uses.shape(memory)):
-                earlier = uses.place(use.launch)
-                yield _Step(step.seen, *earlier, step.role, step.way, step.certain and every is False)
+            if (key, memory, step.role) not in passed:
+                passed.add((key, memory, step.role))
+                for use in writing:
+                    yield from self._through(use, step, certain=certain)
+            if not any(uses.sets(use, step.seen) for use in writing):
+                kept = any(uses.full(use).all is False for use in writing)
+                yield _Step(step.seen, *uses.place(key), step.role, step.way, step.certain and kept)
         if not reached.is_open and len(keys) == len(reached.keys):
             return
         if isinstance(memory, str):
@@ -173,11 +173,7 @@ class BufferFlow:
             yield from self._steps(name, meaning, (order, within), role, way, certain=certain and sure)
             # The launch may have written this memory itself before, under another name (`torch.cat` in one kernel).
             for seen in meaning.seen:
-                own = (
-                    u
-                    for u in self._uses.of(seen.memory)
-                    if u.launch == use.launch and u.access.write is not False
-                )
+                own = self._uses.writing(seen, use.launch)
                 if any(u.access.name != name for u in own):
                     yield _Step(seen, (*order[:2], 1), within, role, step.way, certain=False)
 

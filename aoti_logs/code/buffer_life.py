@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.buffer_names import Layout
 from aoti_logs.code.buffer_part import elements_of
 
 if TYPE_CHECKING:
@@ -106,8 +107,9 @@ class BufferLives:
         numbers = [event.key for event in names.births.get(name, [])]
         memories = tuple(dict.fromkeys(s.memory for n in numbers for s in names.of(n).seen)) or (name,)
         births = tuple(names.buffers[n] for n in numbers)
-        shape, stride, dtype, device = self._layout(name, numbers)
-        uses = sorted((u for m in memories for u in self._uses.of(m)), key=lambda u: (u.launch, u.number))
+        own = Layout(*self._uses.layouts.get(name, (None, None)))
+        shape, stride, dtype, device = names.layout(numbers[0]) if numbers else own
+        uses = sorted((u for m in memories for u in self._uses.of(m)), key=lambda u: u.launch)
         told = dict.fromkeys(self._use(u, alone=len(memories) == 1) for u in uses)
         others = tuple(dict.fromkeys(n for m in memories for n in names.of_memory.get(m, ())))
         return BufferLife(
@@ -136,9 +138,8 @@ class BufferLives:
 
     def size(self, number: int) -> int | None:
         """Return the bytes of the elements of buffer number `number`, None when they are not known."""
-        buffer = self._uses.names.buffers[number]
-        shape, _, dtype, _ = self._layout(buffer.name, [number])
-        return size_in_bytes(shape, dtype)
+        layout = self._uses.names.layout(number)
+        return size_in_bytes(layout.shape, layout.dtype)
 
     def returned(self, number: int) -> tuple[int, ...]:
         """Return the places in the outputs that the memory of buffer number `number` is returned as."""
@@ -164,26 +165,6 @@ class BufferLives:
                 full = self._uses.refined(access, index, meaning.seen[0]) if alone else access
                 view = access.part is not None or any(s.part is not None for s in meaning.seen)
                 yield _told(launch, full, view=view, certain=alone and not launch.within), memories
-
-    def _layout(
-        self, name: str, numbers: list[int]
-    ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, str | None, str | None]:
-        """Return what is written of the first birth; a rename and a reuse have it from the older name."""
-        names = self._uses.names
-        if not numbers:
-            return *self._uses.layouts.get(name, (None, None)), None, None
-        buffer = names.buffers[numbers[0]]
-        shape, stride, dtype, device = buffer.shape, buffer.stride, buffer.dtype, buffer.device
-        for _ in range(256):
-            cut = buffer.view and buffer.shape is None and not buffer.reuse
-            older = names.births.get(buffer.alias_of or "", [])
-            if not older or cut or buffer.item is not None or names.pool(older[0].key):
-                break
-            buffer = names.buffers[older[0].key]
-            if shape is None:
-                shape, stride = buffer.shape, buffer.stride
-            dtype, device = dtype or buffer.dtype, device or buffer.device
-        return shape, stride, dtype, device
 
     def _shows_part(self, name: str) -> bool:
         names = self._uses.names

@@ -10,16 +10,18 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aoti_logs.code.buffer_part import UNKNOWN, Part, inside
 from aoti_logs.code.reaching import Event, Order, before
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.model import Buffer, Within
+
+    Extents = tuple[tuple[str, ...], tuple[str, ...] | None]
 
 _POOL = re.compile(r"(?:\w+_)?pool\d+")
 _MOST = 64
@@ -47,14 +49,33 @@ class Meaning:
     known: bool = True
 
 
+class Layout(NamedTuple):
+    """What is written of a buffer."""
+
+    shape: tuple[str, ...] | None = None
+    stride: tuple[str, ...] | None = None
+    dtype: str | None = None
+    device: str | None = None
+
+    def or_of(self, older: Layout) -> Layout:
+        """Fill in from the buffer whose memory it shares."""
+        shape, stride = (self if self.shape is not None else older)[:2]
+        return Layout(shape, stride, self.dtype or older.dtype, self.device or older.device)
+
+
 NOTHING = Meaning((), known=False)
 
 
 class BufferNames:
-    """The names of one wrapper."""
+    """The names of one wrapper.
 
-    def __init__(self, wrapper: Wrapper) -> None:
-        self.wrapper = wrapper
+    Args:
+        wrapper: the wrapper.
+        layouts: extents and strides of inputs and constants, where the code tells them.
+    """
+
+    def __init__(self, wrapper: Wrapper, layouts: Mapping[str, Extents]) -> None:
+        self._layouts = layouts
         self.buffers: tuple[Buffer, ...] = wrapper.buffers
         self._fixed = {i.name for i in wrapper.inputs} | {c.name for c in wrapper.constants}
 
@@ -139,6 +160,26 @@ class BufferNames:
             item = f"{buffer.alias_of}[{buffer.item}]"
             return item if item in self.births else None
         return buffer.alias_of
+
+    def layout(self, number: int) -> Layout:
+        """Return extents, strides, dtype and device of a buffer; a rename has those of the older name."""
+        return self._known_layouts[number]
+
+    @cached_property
+    def _known_layouts(self) -> list[Layout]:
+        found: list[Layout] = []
+        for number, buffer in enumerate(self.buffers):
+            own = Layout(buffer.shape, buffer.stride, buffer.dtype, buffer.device)
+            cut = buffer.view and buffer.shape is None and buffer.offset is not None
+            if buffer.alias_of is None or buffer.item is not None or self.pool(number) or cut:
+                found.append(own)
+                continue
+            reached = before(self.births.get(buffer.alias_of, []), self.order(number), buffer.within)
+            older = {found[key] for key in reached.keys if key < number}
+            if buffer.alias_of in self._layouts:
+                older = {Layout(*self._layouts[buffer.alias_of])}
+            found.append(own.or_of(older.pop()) if len(older) == 1 else own)
+        return found
 
     def pool(self, number: int) -> str | None:
         """Return the pool that a buffer is cut from: one of many that have it one after the other."""

@@ -14,16 +14,17 @@ from aoti_logs.code.reaching import Event, Judged, Order, Reached, before
 from aoti_logs.code.store_flow import StoreFlow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from aoti_logs.code.body import Body
     from aoti_logs.code.buffer_names import Meaning
     from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.model import Launch, Size, Within
 
-    Layout = tuple[tuple[str, ...], tuple[str, ...] | None]
+    Extents = tuple[tuple[str, ...], tuple[str, ...] | None]
 
 
+_MOST_IDLE = 64
 BIRTH = -1
 """Stands for a use where a memory began."""
 
@@ -34,12 +35,10 @@ class Use:
 
     `access` is what the names of parameters tell of it (`BufferUses.refined` tells the rest), `seen` the memory,
     with what the launch's argument shows of it. `certain` is False when the name may mean another memory there.
-    `number` counts the uses of the memory.
     """
 
     launch: int
     within: Within
-    number: int
     access: Access
     seen: Seen
     certain: bool
@@ -51,7 +50,7 @@ class Use:
 
 
 class BufferUses:
-    """The uses of all memories of one wrapper; each memory's are gathered when first asked for.
+    """The uses of all memories of one wrapper; a launch is bound when a question comes to it.
 
     Args:
         wrapper: the wrapper.
@@ -65,19 +64,21 @@ class BufferUses:
         wrapper: Wrapper,
         body: Callable[[str], Body | None],
         sizes: Mapping[str, Size],
-        layouts: Mapping[str, Layout],
+        layouts: Mapping[str, Extents],
     ) -> None:
         self.wrapper = wrapper
-        self.names = BufferNames(wrapper)
+        self.names = BufferNames(wrapper, layouts)
         self.parts = Comparison(sizes)
         self.layouts = layouts
         self._body = body
         self._stores: dict[str, StoreFlow | None] = {}
         self._launches: dict[int, Launch] = {}
         self._accesses: dict[int, tuple[Access, ...]] = {}
-        self._uses: dict[int | str, tuple[Use, ...]] = {}
-        self._full: dict[tuple[int | str, int], Access] = {}
+        self._mentions: dict[int | str, list[int]] = {}
+        self._uses: dict[tuple[int, int | str], tuple[Use, ...]] = {}
+        self._full: dict[Use, Access] = {}
         self._events: dict[int | str, list[Event]] = {}
+        self._idle: dict[int | str, set[int]] = {}
 
     @cached_property
     def count(self) -> int:
@@ -94,7 +95,7 @@ class BufferUses:
         """Return the place in program order of a launch; of the end of the model for a number beyond the last."""
         if not 0 <= index < self.count:
             return (self.count + 1, 0, 0), ()
-        return (index, 1, 0), self.launch(index).within
+        return (index, 1, 0), self.wrapper.calls[index].within
 
     def stores(self, kernel: str) -> StoreFlow | None:
         """Return the stores of a kernel's body; None when there is no body at hand."""
@@ -127,60 +128,64 @@ class BufferUses:
 
     def of(self, memory: int | str) -> tuple[Use, ...]:
         """Return the uses of a memory in program order."""
-        if memory not in self._uses:
-            self._uses[memory] = tuple(self._gather(memory))
-        return self._uses[memory]
+        return tuple(use for index in self._touching(memory) for use in self.by(index, memory))
 
-    def _gather(self, memory: int | str) -> list[Use]:
-        found: list[Use] = []
-        for made in self._made_with(memory):
-            found.append(replace(made, number=len(found)))
-        names = self.names.of_memory.get(memory, [])
-        for index in self.wrapper.mentioning(names):
-            for access in self.accesses(index):
-                if access.name not in names:
-                    continue
-                meaning = self.meaning(access, index)
-                for seen in meaning.seen:
-                    if seen.memory != memory:
-                        continue
-                    certain = meaning.known and len(meaning.seen) == 1
-                    found.append(Use(index, self.launch(index).within, len(found), access, seen, certain))
-        return found
+    def by(self, index: int, memory: int | str) -> tuple[Use, ...]:
+        """Return the uses of a memory by one launch."""
+        if (index, memory) not in self._uses:
+            made = self._made_with(index, memory)
+            found = [use for access in self.accesses(index) for use in self._as_use(access, index, memory)]
+            self._uses[index, memory] = tuple(made + found)
+        return self._uses[index, memory]
 
-    def _made_with(self, memory: int | str) -> list[Use]:
+    def _touching(self, memory: int | str) -> list[int]:
+        """Return the launches that may use a memory; they need not be bound for that."""
+        if memory not in self._mentions:
+            found = self.wrapper.mentioning(self.names.of_memory.get(memory, []))
+            maker = self._maker(memory)
+            self._mentions[memory] = found if maker is None else sorted({maker, *found})
+        return self._mentions[memory]
+
+    def _as_use(self, access: Access, index: int, memory: int | str) -> Iterator[Use]:
+        if access.name not in self.names.of_memory.get(memory, ()):
+            return
+        meaning = self.meaning(access, index)
+        certain = meaning.known and len(meaning.seen) == 1
+        for seen in meaning.seen:
+            if seen.memory == memory:
+                yield Use(index, self.wrapper.calls[index].within, access, seen, certain)
+
+    def _maker(self, memory: int | str) -> int | None:
         """Return the call that a result comes from which is one of several (`buf6 = buf5[0]`)."""
-        if isinstance(memory, str):
-            return []
-        buffer = self.names.buffers[memory]
-        if buffer.item is None or buffer.alias_of is None:
-            return []
+        buffer = None if isinstance(memory, str) else self.names.buffers[memory]
+        if buffer is None or isinstance(memory, str) or buffer.item is None or buffer.alias_of is None:
+            return None
         whole = self.names.at(buffer.alias_of, self.names.order(memory), buffer.within)
-        certain = whole.known and len(whole.seen) == 1
-        uses = [u for seen in whole.seen if seen.memory != memory for u in self.of(seen.memory)]
-        return [replace(u, certain=certain) for u in uses if u.access.born]
+        if not whole.known or len(whole.seen) != 1 or isinstance(whole.seen[0].memory, str):
+            return None
+        index = self.names.buffers[whole.seen[0].memory].at - 1
+        return index if index >= 0 else None
+
+    def _made_with(self, index: int, memory: int | str) -> list[Use]:
+        if index != self._maker(memory):
+            return []
+        whole = self.names.buffers[memory].alias_of if isinstance(memory, int) else None
+        born = [a for a in self.accesses(index) if a.born and a.name == whole]
+        return [Use(index, self.wrapper.calls[index].within, a, Seen(memory), certain=True) for a in born]
 
     def shape(self, memory: int | str) -> Part | None:
         """Return a memory's own extents and strides, where the code writes them."""
         if isinstance(memory, str):
             shape, stride = self.layouts.get(memory, (None, None))
             return Part(shape, stride, "0")
-        buffer = self.names.buffers[memory]
-        for _ in range(64):
-            if buffer.shape is not None and buffer.stride is not None:
-                return Part(buffer.shape, buffer.stride, "0")
-            older = self.names.births.get(buffer.alias_of or "", [])
-            if not buffer.reuse or len(older) != 1:
-                return None
-            buffer = self.names.buffers[older[0].key]
-        return None
+        shape, stride, _, _ = self.names.layout(memory)
+        return None if shape is None or stride is None else Part(shape, stride, "0")
 
     def full(self, use: Use) -> Access:
         """Return what a use does, with all that the kernel's body tells; kept."""
-        key = (use.seen.memory, use.number)
-        if key not in self._full:
-            self._full[key] = self.refined(use.access, use.launch, use.seen)
-        return self._full[key]
+        if use not in self._full:
+            self._full[use] = self.refined(use.access, use.launch, use.seen)
+        return self._full[use]
 
     def _fills(self, launch: Launch, access: Access, seen: Seen) -> bool | None:
         """Tell whether a launch sets every element that an argument shows, from the loops of its kernel."""
@@ -193,11 +198,9 @@ class BufferUses:
         return self.parts.fills(extents, given, shown)
 
     def writes(self, seen: Seen, order: Order, within: Within, *, step: bool = False) -> Reached:
-        """Return the writes of a memory that can be the last before a place; keys are `Use.number`."""
+        """Return the writes of a memory that can be the last before a place; keys are indices of launches."""
         memory = seen.memory
-        if memory not in self._events:
-            self._events[memory] = self._as_events(memory)
-        events, judge = self._events[memory], partial(self._judged, seen)
+        events, judge = self._candidates(memory), partial(self._judged, seen)
         if isinstance(memory, str):
             return before(events, order, within, judge, step=step)
         # Where a name means a memory that began in a branch, that branch was taken.
@@ -212,26 +215,56 @@ class BufferUses:
         keys = dict.fromkeys((*(e.key for e in reversed(since)), *reached.keys))
         return Reached(tuple(keys), None if since else reached.sure, reached.is_open)
 
+    def _candidates(self, memory: int | str) -> list[Event]:
+        """Return the launches that can write a memory; those that turned out to read only are left out in time."""
+        if memory not in self._events:
+            self._events[memory] = self._as_events(memory)
+        idle = self._idle.setdefault(memory, set())
+        if len(idle) > _MOST_IDLE:
+            self._events[memory] = [e for e in self._events[memory] if e.key not in idle]
+            idle.clear()
+        return self._events[memory]
+
     def _as_events(self, memory: int | str) -> list[Event]:
-        uses = [u for u in self.of(memory) if u.access.write is not False]
-        found = [Event((u.launch, 1, 0), u.within, u.number) for u in uses]
-        if isinstance(memory, str) or any(u.access.born for u in uses):
+        calls = self.wrapper.calls
+        found = [Event((index, 1, 0), calls[index].within, index) for index in self._touching(memory)]
+        if isinstance(memory, str):
             return found
         birth = self.names.buffers[memory]
-        if birth.within:
+        if birth.within and not any(u.access.born for u in self._before_birth(memory)):
             # Each round of a loop allocates anew: what an earlier round wrote is gone.
             found.append(Event(self.names.order(memory), birth.within, BIRTH))
             found.sort(key=lambda e: e.order)
         return found
 
+    def _before_birth(self, memory: int) -> tuple[Use, ...]:
+        index = self.names.buffers[memory].at - 1
+        return self.by(index, memory) if index >= 0 else ()
+
     def _judged(self, asked: Seen, key: int) -> Judged | None:
-        """Say what a use does to the part of a memory that was asked for."""
+        """Say what a launch does to the part of a memory that was asked for."""
         if key == BIRTH:
             return Judged()
-        use = self.of(asked.memory)[key]
-        apart = self.parts.disjoint(use.part, asked.part)
-        if apart:
-            return None
-        certain = use.certain and use.access.write is True and apart is False
-        covers = certain and self.parts.covers(use.part, asked.part, self.shape(asked.memory))
-        return Judged(ends=covers and self.full(use).all is True, certain=certain)
+        certain = ends = False
+        writes = self.writing(asked, key)
+        if not writes and all(u.access.write is False for u in self.by(key, asked.memory)):
+            self._idle[asked.memory].add(key)
+        for use in writes:
+            sure = use.certain and use.access.write is True
+            sure = sure and self.parts.disjoint(use.part, asked.part) is False
+            certain = certain or sure
+            ends = ends or (sure and self.sets(use, asked))
+        return Judged(ends, certain) if writes else None
+
+    def writing(self, asked: Seen, index: int) -> tuple[Use, ...]:
+        """Return the uses by which a launch writes, or may write, into the part of a memory that was asked for."""
+        return tuple(
+            use
+            for use in self.by(index, asked.memory)
+            if use.access.write is not False and not self.parts.disjoint(use.part, asked.part)
+        )
+
+    def sets(self, use: Use, asked: Seen) -> bool:
+        """Tell whether a use certainly sets every element of the part of a memory that was asked for."""
+        covers = self.parts.covers(use.part, asked.part, self.shape(asked.memory))
+        return covers and self.full(use).all is True

@@ -110,7 +110,8 @@ def _written(uses: BufferUses, seen: Seen, order: Order, within: Within, told: _
     keys = [k for k in reached.keys if k >= 0]
     at_start = reached.is_open or len(keys) < len(reached.keys)
     for key in keys:
-        told.writers[_writer(uses, uses.of(memory)[key], seen, certain=key == reached.sure)] = None
+        for use in uses.writing(seen, key):
+            told.writers[_writer(uses, use, seen, certain=key == reached.sure)] = None
     if isinstance(memory, str):
         if at_start:
             told.given[memory] = None

@@ -38,8 +38,8 @@ class Parameter:
     as far as its body could be read, neither reads nor writes. Kernels of Inductor are told by their names; in those
     of users and in templates the body decides.
 
-    `mutated`: Inductor says that the kernel changes memory that held something before (`mutated_arg_names`); None
-    where it does not say. `constant` is the value that the kernel was compiled for, as written.
+    `mutated`: Inductor says that the kernel changes memory that held something before (`mutated_arg_names`), perhaps
+    through another parameter: `in_ptr0` and `out_ptr1` may be one buffer. None where it does not say. `constant` is the value that the kernel was compiled for, as written.
     """
 
     position: int
@@ -99,7 +99,9 @@ def _role(
     if param.dtype == "constexpr":
         return "constexpr"
     named = next((role for pattern, role in _NAMED if pattern.match(param.name)), None)
-    if named is not None and (own or named not in {"in_ptr", "out_ptr", "in_out_ptr"}):
+    memory = named in {"in_ptr", "out_ptr", "in_out_ptr"}
+    # A tensor of one number on the CPU is passed by value, under the name of a pointer.
+    if named is not None and (own or not memory) and (pointer or not memory or not param.dtype):
         return named
     if not pointer:
         return "scalar"

@@ -19,7 +19,7 @@ from aoti_logs.code.wrapper_text import closing, split_arguments, string_value
 
 if TYPE_CHECKING:
     import mmap
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from aoti_logs.sources.source import Source
 
@@ -28,7 +28,8 @@ CPP_START = re.compile(
 )
 """Where a C++ kernel is declared or defined."""
 
-_CHECK = re.compile(r"\b(?:AOTI_TORCH_CHECK|TORCH_CHECK|device_assert)\s*\(")
+_CHECK = re.compile(r"\b(?:AOTI_TORCH_CHECK|TORCH_CHECK|(device_assert))\s*\(")
+_PYTHON_TOKEN = re.compile(r"#[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{},]")
 _PARAM = re.compile(r"(?P<dtype>.*?[\s*&])(?P<name>\w+)\s*(?:=.*)?$", re.DOTALL)
 
 
@@ -156,14 +157,14 @@ def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
     if "TORCH_CHECK" not in text and "device_assert" not in text:
         return
     for match in _CHECK.finditer(text):
-        stop = text.find("\n", match.end())
-        stop = len(text) if stop < 0 else stop
-        end = closing(text[match.end() - 1 : stop], 0)
-        if end < 0:
-            end = closing(text[match.end() - 1 : match.end() + 4000], 0)
-        if end < 0:
+        if match[1] is None:
+            parts = _cpp_arguments(text, match.end() - 1)
+        else:
+            parts = python_arguments(text[match.end() - 1 : match.end() + _LONGEST_CHECK], 0)
+        if parts is None or text[text.rfind("\n", 0, match.start()) + 1 : match.start()].lstrip().startswith(
+            "#"
+        ):
             continue
-        parts = split_arguments(text[match.end() : match.end() - 1 + end])
         message = next((m for m in map(_message, reversed(parts)) if m is not None), None)
         if message is not None:
             line += text.count("\n", at, match.start())
@@ -171,7 +172,39 @@ def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
             yield line, message
 
 
+_LONGEST_CHECK = 4000
+
+
+def _cpp_arguments(text: str, start: int) -> tuple[str, ...] | None:
+    stop = text.find("\n", start)
+    line = text[start : len(text) if stop < 0 else stop]
+    for call in (line, text[start : start + _LONGEST_CHECK]):
+        end = closing(call, 0)
+        if end >= 0:
+            return split_arguments(call[1:end])
+    return None
+
+
+def python_arguments(text: str, start: int) -> tuple[str, ...] | None:
+    """Return what stands between the commas of a bracket of Python, without comments; None when it does not close."""
+    parts: list[str] = []
+    kept, at, depth = "", start + 1, 0
+    for token in _PYTHON_TOKEN.finditer(text, start):
+        mark = token.group()
+        if mark.startswith("#"):
+            kept, at = kept + text[at : token.start()], token.end()
+        elif len(mark) == 1 and mark != ",":
+            depth += 1 if mark in "([{" else -1
+        if depth <= 0 or (mark == "," and depth == 1):
+            parts.append((kept + text[at : token.start()]).strip())
+            kept, at = "", token.end()
+        if depth <= 0:
+            return tuple(parts if parts[-1] else parts[:-1])
+    return None
+
+
 def _message(part: str) -> str | None:
+    part = part.removeprefix("msg=")
     if part.startswith("'") and part.endswith("'") and len(part) > 1:
         return re.sub(r"\\([\\'])", r"\1", part[1:-1])
     return string_value(part)
@@ -242,9 +275,8 @@ def _kernel_function(text: str) -> tuple[str | None, tuple[Param, ...]]:
     if found is None:
         return None, ()
     match, decorators = found
-    end = closing(text, match.end() - 1)
-    head = text[match.end() - 1 : end + 1] if end >= 0 else "()"
-    return match[1], _triton_params(head, _signature(decorators))
+    parts = python_arguments(text, match.end() - 1)
+    return match[1], _triton_params(parts or (), _signature(decorators))
 
 
 def decorators_of(text: str, name: str | None = None) -> str | None:
@@ -262,7 +294,7 @@ def _chosen(text: str, name: str | None = None) -> tuple[re.Match[str], str] | N
     """Return the kernel among the functions of a file, and what stands above it.
 
     It is the one of that name, else the last function under a decorator of `triton_heuristics`, else the last under
-    `triton.jit`, else, in a text that lost its decorators, the last function.
+    `triton.jit`, else, in a text that lost its decorators and where no name is asked for, the last function.
     """
     best: tuple[int, re.Match[str], str] | None = None
     above = 0
@@ -271,7 +303,8 @@ def _chosen(text: str, name: str | None = None) -> tuple[re.Match[str], str] | N
         decorators = text[above : match.start()]
         at = max(decorators.rfind("\n@triton_heuristics."), decorators.rfind("\n@triton.autotune"))
         rank = 3 if match[1] == name else 2 if at >= 0 else 1 if "@triton" in decorators else 0
-        if best is None or rank >= best[0]:
+        # Without decorators, a function of another name may be whatever follows a torn text.
+        if (rank or name is None) and (best is None or rank >= best[0]):
             best = rank, match, decorators
         above = match.end()
     return None if best is None else best[1:]
@@ -291,9 +324,9 @@ def _found(text: str, literal: str) -> Iterator[int]:
         at = text.find(literal, at + 1)
 
 
-def _triton_params(head: str, types: dict[str, str]) -> tuple[Param, ...]:
+def _triton_params(parts: Sequence[str], types: dict[str, str]) -> tuple[Param, ...]:
     params = []
-    for place, part in enumerate(split_arguments(head[1:-1])):
+    for place, part in enumerate(parts):
         match = _TRITON_PARAM.match(part)
         if match is None:
             continue

@@ -156,6 +156,7 @@ class Call(NamedTuple):
 
     kernel: str
     checked: bool
+    within: Within = ()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.body import Body, Param
-from aoti_logs.code.triton_expr import parse_python, to_expr
+from aoti_logs.code.triton_expr import Pointers, parse_python, to_expr
 from aoti_logs.code.triton_statements import Functions, Reader
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["parse_python", "to_expr", "triton_body"]
 
 _DEF = re.compile(r"^(\s*)def (\w+)\(")
+_AXES = re.compile(r"\[[^\[\]]*:[^\[\]]*\]|expand_dims|reshape|\bview\(|trans\b|permute|\.T\b|join|split")
+"""What may stand where a block gets another axis; slices (`[:, None]`) stand nowhere else in a kernel."""
 _TORN = 40
 
 
@@ -44,11 +46,16 @@ def triton_body(kernel: Kernel) -> Body:
         params = kernel.params or _params(function)
         places = {lines[s].split("def ")[1].split("(")[0]: (s, e) for s, e in found}
         others = Functions(places, lines, kernel.line)
-        reader = Reader(kernel.line + start, others, {p.name for p in params if p.pointer})
+        numbers = (
+            p.name for p in params if p.dtype and not p.pointer and not p.dtype.startswith("tensordesc")
+        )
+        pointers = Pointers((p.name for p in params if p.pointer), numbers)
+        reader = Reader(kernel.line + start, others, pointers)
         reader.block(function.body)
         missing = [(kernel.line + n, lines[n].strip()) for n in range(end, stop) if lines[n].strip()]
         unread = tuple(reader.unread + missing)
-        return Body(kernel.name, params, tuple(reader.statements), unread, tuple(places))
+        axes = _AXES.search("\n".join(lines)) is not None
+        return Body(kernel.name, params, tuple(reader.statements), unread, tuple(places), axes)
     return Body(kernel.name, kernel.params, (), ((kernel.line + start, lines[start].strip()),))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.expr import Call, Expr, Item, Load, Name, Num, Op, Opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
 _MAX_DEPTH = 200
 _BINARY: dict[type[ast.operator], str] = {
@@ -173,6 +173,23 @@ def _is_module(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in _MODULES
 
 
+class Pointers(set[str]):
+    """Names that are pointers; `numbers` are parameters that are none, whatever their names say.
+
+    A tensor of one number on the CPU is passed by value, and is called `in_ptr1` all the same.
+    """
+
+    def __init__(self, names: Iterable[str] = (), numbers: Iterable[str] = ()) -> None:
+        super().__init__(names)
+        self.numbers = frozenset(numbers)
+
+
+def _is_pointer(name: str, pointers: Container[str]) -> bool:
+    if name in pointers:
+        return True
+    return "ptr" in name and not (isinstance(pointers, Pointers) and name in pointers.numbers)
+
+
 def split_pointer(address: Expr, pointers: Container[str] = ()) -> tuple[str, Expr]:
     """Split `in_ptr0 + (index)` into pointer and index; the pointer is empty when none is found.
 
@@ -186,7 +203,7 @@ def split_pointer(address: Expr, pointers: Container[str] = ()) -> tuple[str, Ex
         address = address.args[0]
     match address:
         case Name(id=name):
-            return (name if name in pointers or "ptr" in name else ""), Num(0)
+            return (name if _is_pointer(name, pointers) else ""), Num(0)
         case Op(op="+", args=(left, right)):
             for one, other in ((left, right), (right, left)):
                 ptr, index = split_pointer(one, pointers) if isinstance(one, Name | Op | Call) else ("", one)

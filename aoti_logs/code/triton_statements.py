@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.body import Assign, Guard, Loop, Statement
 from aoti_logs.code.expr import Call, Expr, Item, Load, Name, Num, Op, Opaque
 from aoti_logs.code.triton_effects import HARMLESS, effects
-from aoti_logs.code.triton_expr import operator_of, split_pointer, to_expr
+from aoti_logs.code.triton_expr import Pointers, operator_of, split_pointer, to_expr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,10 +76,10 @@ class Reader:
     Args:
         first_line: the line of the function's `def`.
         functions: what it may call.
-        pointers: names of its parameters that are pointers.
+        pointers: names of its parameters that are pointers, and of those that are none.
     """
 
-    def __init__(self, first_line: int, functions: Functions, pointers: set[str]) -> None:
+    def __init__(self, first_line: int, functions: Functions, pointers: Pointers) -> None:
         self.functions = functions
         self.pointers = pointers
         self.statements: list[Statement] = []
@@ -172,10 +172,11 @@ class Reader:
         changed: ast.expr = _Inliner(self, line).visit(copy.deepcopy(node))
         return changed
 
-    def _known(self) -> set[str]:
+    def _known(self) -> Pointers:
         if not self._local:
             return self.pointers
-        return {name for name, full in self._local.items() if full in self.pointers} | self.pointers
+        local = {name for name, full in self._local.items() if full in self.pointers}
+        return Pointers(local | self.pointers, self.pointers.numbers)
 
     def assigned(self, target: ast.expr, value: ast.expr, line: int) -> None:
         """Read `target = value`, element by element where both are tuples."""

@@ -154,7 +154,7 @@ class WrapperFile:
     @cached_property
     def calls(self) -> tuple[Call, ...]:
         """The same without their arguments."""
-        return tuple(Call(raw.kernel, raw.checked) for raw in self._read.launches)
+        return tuple(Call(raw.kernel, raw.checked, raw.within) for raw in self._read.launches)
 
     def launch(self, index: int) -> Launch:
         """Return one of the launches."""

@@ -194,7 +194,7 @@ class OutputCode:
         """The same without their arguments."""
         if self._cpp is not None:
             return self._cpp.calls
-        return tuple(Call(raw.callee, True) for raw in self._read.calls)
+        return tuple(Call(raw.callee, True, raw.within) for raw in self._read.calls)
 
     def launch(self, index: int) -> Launch:
         """Return one of the launches."""

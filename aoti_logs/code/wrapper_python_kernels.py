@@ -29,10 +29,12 @@ from aoti_logs.code.wrapper_text import closing, split_arguments
 if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
-_START = re.compile(rb"(\w+) = (?:async_compile\.(\w+)|(compile_mps_shader))\(")
+_START = re.compile(rb"([\w\x80-\xff]+) = (?:async_compile\.(\w+)|(compile_mps_shader))\(")
 _QUOTE = re.compile(rb"'''|\"\"\"")
 _PATH = re.compile(rb"^# kernel path: ([^\n]*)", re.MULTILINE)
 _NAMES = re.compile(rb"[A-Za-z_]\w*")
+_FUNCTION = re.compile(r"\(\s*['\"]((\w+?)(?:_\d+)?)['\"]")
+"""The function that is the kernel, perhaps with a number: `async_compile.triton('scale', ...)` of `scale_0`."""
 _LINE = 4096
 _CHOICE = 1 << 16
 _CHOICES = frozenset({"multi_kernel", "size_hint_multi_kernel"})
@@ -176,6 +178,11 @@ class DefinedKernels:
             return Kernel(name, Backend.TRITON, source, line, line, params, first_line=line)
         text = source.cut(definition.text_start, definition.text_end)
         if definition.backend == "triton":
+            function = _FUNCTION.search(source.cut(definition.start, definition.text_start))
+            if function is not None and not re.search(rf"\bdef (?:{function[1]}|{function[2]})\(", text):
+                # Lines are lost: the text is that of another kernel.
+                last = source.line_at(max(definition.text_end - 1, definition.text_start))
+                return Kernel(name, Backend.TRITON, source, first, last, first_line=first, path=path)
             return triton_kernel(source, text, first, name=name, path=path)
         match = CPP_START.search(source.data, definition.text_start, definition.text_end)
         if match is not None:

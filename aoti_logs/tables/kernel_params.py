@@ -31,7 +31,7 @@ class KernelParams(dy.Schema):
     pointer = dy.Bool(nullable=False, description="The parameter is memory.")
     mutated = dy.Bool(
         nullable=True,
-        description="Inductor says that its memory held something before and is changed; null where it does not say.",
+        description="Inductor says that its memory held something before and is changed, perhaps through another parameter for the same buffer; null where it does not say.",
     )
     constant = dy.String(nullable=True, description="Value that the kernel was compiled for, as written.")
 
