@@ -67,6 +67,36 @@ def explain(
 
 
 @app.command()
+def audit(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    form: Annotated[
+        ExplainFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = ExplainFormat.TEXT,
+    everything: Annotated[bool, typer.Option("--all", help="Also notes.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Exit 1 on a warning, 2 when there is no model or not all could be read."
+        ),
+    ] = False,
+) -> None:
+    """Say what compiled models will do wrong silently or confusingly, before anything fails."""
+    run = _load(paths, context)
+    audited = run.audit()
+    if form is ExplainFormat.TEXT:
+        from aoti_logs.render.audit_text import render_audit
+
+        _write(render_audit(audited, everything=everything))
+    else:
+        _write(_explained(run, audited, form, everything=everything))
+    if check and audited.warned:
+        raise typer.Exit(1)
+    if check and (not audited.models or audited.problems):
+        raise typer.Exit(2)
+
+
+@app.command()
 def tables(paths: _PATHS, context: _CONTEXT = None) -> None:
     """List the tables with their numbers of rows."""
     run = _load(paths, context)
