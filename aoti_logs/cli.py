@@ -287,6 +287,64 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
     _write(page.strip() + "\n")
 
 
+class SettingsFormat(StrEnum):
+    """Forms of settings."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class SettingsEffect(StrEnum):
+    """When settings take effect (the words of `aoti_logs.settings.Effect`)."""
+
+    PROCESS = "process"
+    IMPORT = "import"
+    COMPILE = "compile"
+    LOAD = "load"
+    FIRST_RUN = "first-run"
+    RUN = "run"
+    BUILD = "build"
+
+
+@app.command()
+def settings(
+    name: Annotated[
+        str | None, typer.Argument(help="A variable, or a config value with or without its module.")
+    ] = None,
+    when: Annotated[
+        SettingsEffect | None, typer.Option("--when", help="Only those that take effect then.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", help="Only those that this release of torch knows, 2.9.")
+    ] = None,
+    form: Annotated[
+        SettingsFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = SettingsFormat.TEXT,
+) -> None:
+    """List the settings of torch by when they take effect, or print what is known about one."""
+    from aoti_logs.errors import UnknownNameError
+    from aoti_logs.settings import all_settings, setting
+
+    if name is not None:
+        try:
+            found = [setting(name)]
+        except UnknownNameError as error:
+            _fail(str(error))
+    else:
+        found = [s for s in all_settings() if when is None or str(s.effect).replace(" ", "-") == when]
+        try:
+            found = [s for s in found if version is None or s.known_in(version)]
+        except ValueError:
+            _fail(f"{version} is no release of torch; write it as 2.9")
+    if form is SettingsFormat.JSON:
+        plain = [s.to_dict() for s in found]
+        _write(_json(plain if name is None else plain[0]))
+        return
+    from aoti_logs.render.settings_screen import settings_list, settings_page
+
+    _write(settings_list(found) if name is None else settings_page(found[0]))
+
+
 def _explained(run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool) -> str:
     """Return an explanation in one of its forms."""
     match form:
