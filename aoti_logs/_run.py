@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aoti_logs.explain import Audit, Explanation
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceRecord
+    from aoti_logs.rules.checkup import Checkup
     from aoti_logs.sources.opened import Problem
     from aoti_logs.sources.source import Unread
 
@@ -297,6 +298,17 @@ class Run:
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Audit(inputs, findings, {}, (*self.problems, *while_reading), models)
+
+    def doctor(self) -> Checkup:
+        """Say which evidence of this run is at hand, which is not, and how to record it.
+
+        Returns:
+            One entry a kind of evidence, how much of each log was understood, and which torch the files tell of.
+        """
+        from aoti_logs.rules.doctor import checkup
+
+        while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
+        return checkup(self.files, tuple(self.logs()), self.evidence, (*self.problems, *while_reading))
 
     def timeline(self) -> pl.DataFrame:
         """Return the launches in program order, one row a launch.

@@ -96,6 +96,26 @@ def audit(
         raise typer.Exit(2)
 
 
+class CheckupFormat(StrEnum):
+    """Forms of a checkup."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@app.command()
+def doctor(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    form: Annotated[
+        CheckupFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = CheckupFormat.TEXT,
+) -> None:
+    """Say which evidence of a run is at hand, which is missing, and how to record it."""
+    checkup = _load(paths, context).doctor()
+    _write(_json(checkup.to_dict()) if form is CheckupFormat.JSON else str(checkup))
+
+
 @app.command()
 def tables(paths: _PATHS, context: _CONTEXT = None) -> None:
     """List the tables with their numbers of rows."""
