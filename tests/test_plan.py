@@ -192,3 +192,43 @@ def test_variables_of_torch_are_read_by_the_installed_torch():
     libraries = [folder / "lib" / n for n in ("libtorch_cpu.so", "libc10.so", "libtorch_python.so")]
     for name in sorted(wanted):
         assert any(name.encode() in p.read_bytes() for p in libraries if p.exists()), name
+
+
+def _named() -> dict[str, tuple[str, str]]:
+    """Every variable that a step sets, with what the step says of it."""
+    return {
+        k: (r.name, "compile" if e == "compile" else "run")
+        for _, r in RUNGS
+        for e, env in ((r.effect, r.env), ("run", r.run_env))
+        for k, _ in env
+    }
+
+
+def test_every_variable_of_a_step_is_a_setting_that_is_described():
+    from aoti_logs.settings import setting
+
+    foreign = {"LD_DEBUG"}  # of the dynamic loader, which is no part of torch
+    for name in _named().keys() - foreign:
+        assert setting(name).name in {name, *setting(name).formerly} or name in setting(name).names, name
+
+
+@pytest.mark.parametrize(("family", "rung"), RUNGS, ids=lambda v: v if isinstance(v, str) else v.name)
+def test_a_step_takes_effect_when_its_settings_do(family: str, rung):
+    from aoti_logs.settings import Effect, setting
+
+    del family
+    compiling = {k for k, _ in rung.env if k != "LD_DEBUG" and setting(k).effect is Effect.COMPILE}
+    others = {k for k, _ in rung.run_env if setting(k).effect is Effect.COMPILE}
+    assert not others
+    assert not compiling or rung.effect == "compile" or compiling == {"TORCH_COMPILE_DISABLE"}
+    if rung.effect == "compile" and rung.env:
+        assert compiling
+    for name in (k for k, _ in rung.env if k != "LD_DEBUG"):
+        found = setting(name)
+        if found.since is not None and name == found.name:
+            major, minor = map(int, found.since.split("."))
+            assert rung.since >= (major, minor) or name in OPTIONAL, name
+
+
+OPTIONAL = {"INDUCTOR_PROVENANCE"}
+"""Variables that only add to what a step shows: an older torch ignores them."""

@@ -19,6 +19,7 @@ RECORDED = ("fixtures/", "tests/golden/")
 
 ROOMS = (
     "errors",
+    "settings",
     "_grammar",
     "sources",
     "records",

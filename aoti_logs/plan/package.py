@@ -36,7 +36,7 @@ RUNGS = (
         "nothing is loaded: the files are read",
         "seconds",
         "the package's metadata (2.10 and newer), its wrapper and its shared library",
-        form="aoti-logs code <the package>",
+        form="aoti-logs audit <the package>",
         outcomes=(
             Outcome("another device, capability or ISA than this machine's", "", ("AL203", "AL216", "AL210")),
             Outcome("weights are missing", "", ("AL212",)),
