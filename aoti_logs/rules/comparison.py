@@ -49,7 +49,7 @@ _PLACE = {
     "line": "line number",
     "function": "function",
     "code": "line of code",
-    "rule": "rule",
+    "rule": "leading explanation",
 }
 _DECIDED = {Confidence.PROVEN, Confidence.LIKELY}
 _WORDED = {"said", "exception"}
@@ -203,28 +203,50 @@ def _pair(one: Signed, other: Signed, torch: tuple[str | None, str | None]) -> P
     (first, a), (second, b) = one, other
     names = list(dict.fromkeys([*a.failure, *b.failure]))
     same = tuple(n for n in names if a.failure.get(n) == b.failure.get(n))
-    both = [n for n in names if n not in same and n in a.failure and n in b.failure]
-    lacking = [n for n in names if n not in same and n not in both]
+    other_parts = [n for n in names if n not in same]
+    both = [n for n in other_parts if n in a.failure and n in b.failure]
+    lacking = [n for n in other_parts if n not in both]
     parts = tuple(_different("signature", n, a.failure.get(n), b.failure.get(n)) for n in (*both, *lacking))
     facts = tuple(_differences(one, other, torch))
-    if not (known(first, a) and known(second, b)):
-        unsure = [
-            n for n, (f, s) in zip(("the first", "the second"), (one, other), strict=True) if not known(f, s)
-        ]
-        why = f"too little is known of {' and '.join(unsure)} to say that it is the same failure"
-        return Pair(first, second, Likeness.UNKNOWN, why, same, parts, facts)
+    other_release = None not in torch and torch[0] != torch[1]
+    likeness, why = _judged(one, other, both, lacking, facts, other_release=other_release)
+    return Pair(first, second, likeness, why, same, parts, facts)
+
+
+def _judged(
+    one: Signed,
+    other: Signed,
+    both: Sequence[str],
+    lacking: Sequence[str],
+    facts: Sequence[Difference],
+    *,
+    other_release: bool,
+) -> tuple[Likeness, str]:
+    sides = list(zip(("first", "second"), (one, other), strict=True))
+    unsure = [f"the {name}" for name, (finding, signature) in sides if not known(finding, signature)]
+    if unsure:
+        return (
+            Likeness.UNKNOWN,
+            f"too little is known of {' and '.join(unsure)} to say that it is the same failure",
+        )
+    if both and set(both) <= _WORDED and other_release:
+        return (
+            Likeness.UNKNOWN,
+            "the texts differ, and two releases of torch may word one failure in two ways",
+        )
     if both:
-        return Pair(
-            first, second, Likeness.UNLIKE, f"another {', '.join(map(_word, both))}", same, parts, facts
-        )
+        return Likeness.UNLIKE, f"another {', '.join(map(_word, both))}"
     if lacking:
-        why = f"{', '.join(map(_word, lacking))}: known of one of them only"
-        return Pair(first, second, Likeness.UNKNOWN, why, same, parts, facts)
-    if facts:
-        return Pair(
-            first, second, Likeness.BUT, ", ".join(dict.fromkeys(d.what for d in facts)), same, (), facts
-        )
-    return Pair(first, second, Likeness.ALIKE, "the same signature", same)
+        return Likeness.UNKNOWN, f"{', '.join(map(_word, lacking))}: known of one of them only"
+    decided = [name for name, (finding, _) in sides if finding.confidence in _DECIDED]
+    if len(decided) == 1:
+        return Likeness.UNKNOWN, f"the same check failed, and why is decided for the {decided[0]} only"
+    if decided and one[0].rule != other[0].rule:
+        return Likeness.UNLIKE, "the same check failed, for another reason"
+    words = list(dict.fromkeys(d.what for d in facts))
+    if not decided:
+        words.append("the cause, which is not decided")
+    return (Likeness.BUT, ", ".join(words)) if words else (Likeness.ALIKE, "the same signature")
 
 
 def _word(part: str) -> str:
