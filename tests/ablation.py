@@ -83,7 +83,7 @@ def _without_files(folder: Path, log: str, work: Path) -> Iterator[Without]:
         gone[name] = of_kind
         if 1 < len(of_kind) <= FEW:
             gone |= {p.as_posix(): [p] for p in of_kind}
-    gone |= {p.name: [p] for p in others if len(p.parts) == 1}
+    gone |= {p.name: [p] for p in others if len(p.parts) == 1 and not p.name.startswith("run_")}
     gone["sources"] = [p for p in others if p.parts[0] == "sources"]
     seen: set[tuple[Path, ...]] = {()}
     for name, parts in gone.items():

@@ -1,13 +1,16 @@
 """With less evidence an explanation gets weaker, never wrong, and says what it lacks."""
 
+import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
-from ablation import ablations, causes, stronger, unnamed
 
 import aoti_logs
+from tests.ablation import ablations, causes, stronger, unnamed
+from tests.conftest import CORPUS
 
 FIXTURES = [
     "cpu_aoti_bag",
@@ -36,7 +39,8 @@ FIXTURES = [
     "gpu_two_kernels_same_assert",
 ]
 """Failures of different kinds and of different sources; `AOTI_LOGS_ALL_ABLATIONS=1` takes all that there are."""
-if os.environ.get("AOTI_LOGS_ALL_ABLATIONS"):
+ALL = bool(os.environ.get("AOTI_LOGS_ALL_ABLATIONS"))
+if ALL:
     FIXTURES = sorted(p.parent.name for p in (Path(__file__).parent.parent / "fixtures").glob("*/run.log"))
 
 
@@ -59,6 +63,33 @@ def test_less_evidence_makes_the_answer_weaker_and_never_wrong(name: str, fixtur
     wrong, n = less_and_less(fixtures_dir / name, "run.log", tmp_path)
     assert n > 1
     assert wrong == []
+
+
+def _failures(corpus: Path) -> list[tuple[str, str]]:
+    """Return (folder, log) of recorded failures that ran code: one of each kind of each folder of the corpus."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for name in ("gpu-torch2.11", "cpu-torch2.13", "versions"):
+        file = corpus / name / "cases.jsonl"
+        for line in file.read_text().splitlines() if file.is_file() else ():
+            case = json.loads(line)
+            kind, folder = case["expected"].get("kind", "none"), f"{name}/{case['case']}"
+            if kind == "none" or "torch_" in case["case"]:
+                continue
+            key = f"{folder} {case['log']}" if ALL else name, kind
+            found.setdefault(key, (folder, case["log"]))
+    return list(found.values())
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(("folder", "log"), _failures(CORPUS))
+def test_less_evidence_of_the_corpus_makes_the_answer_weaker_and_never_wrong(
+    folder: str, log: str, corpus_dir: Path, tmp_path: Path
+):
+    case = tmp_path / "case"
+    shutil.copytree(corpus_dir / folder, case)
+    name = log if (case / log).is_relative_to(case) and ".." not in log else Path(log).name
+    shutil.copyfile(corpus_dir / folder / log, case / name)
+    assert less_and_less(case, name, tmp_path / "less")[0] == []
 
 
 def _without(name: str, fixtures_dir: Path, work: Path, part: str) -> aoti_logs.Finding:
@@ -88,7 +119,7 @@ def test_values_that_the_code_prints_and_the_log_lacks_are_asked_for_without_a_r
     assert {e.takes_effect for e in finding.experiments} == {"run"}
 
 
-@pytest.mark.parametrize("name", ["cpu_aoti_input_dtype", "cpu_aoti_input_count", "cpu_input_checks"])
+@pytest.mark.parametrize("name", ["cpu_aoti_input_dtype", "cpu_aoti_input_count"])
 def test_the_name_of_an_input_that_no_source_tells_is_asked_for(
     name: str, fixtures_dir: Path, tmp_path: Path
 ):
