@@ -20,6 +20,7 @@ from aoti_logs.code.cpp_statement import parse_expression
 from aoti_logs.code.expr import Call, Expr, Name, Num, Op
 from aoti_logs.code.inside import Inside
 from aoti_logs.code.kernel_text import cpp_kernels
+from aoti_logs.code.model import Argument, ArgumentKind, Backend, Launch
 from aoti_logs.code.number_sets import common, interval, of, size, union, without
 from aoti_logs.code.piecewise import Line
 from aoti_logs.code.triton_expr import parse_python
@@ -329,3 +330,64 @@ def test_sets_of_numbers_are_sets(a, b):
     assert without(of(a), of(b)) == of(a - b)
     assert size(of(a)) == len(a)
     assert interval(3, 3) == ()
+
+
+def test_a_cpp_check_that_a_bool_excuses_says_that_it_never_fails():
+    """`F.pad(x[torch.arange(n) * 2 - 6], (3, 4, 2, 1))`: `~true` is -2 in C++, so the whole condition holds."""
+    (main, _) = cpp("padded_rows").checks
+    found = main.breaking({"ks0": 20, "ks1": 20})
+    assert (found.known, found.exact, found.count) == (True, False, 35)
+    assert "never fails" in found.why
+
+
+TURNED = """
+@triton.jit
+def made(in_ptr0, n, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    index = lanes[:, None] * BLOCK + lanes[None, :]
+    tl.device_assert(index < n, "index")
+"""
+
+
+def test_a_block_along_two_axes_is_not_taken_for_one_lane():
+    (check,) = inside_of(TURNED).checks
+    found = check.breaking({"n": 10, "BLOCK": 4})
+    assert not found.known and "which axis" in found.why
+
+
+def test_what_a_wrapper_of_either_language_divides_is_known_only_where_both_agree():
+    """`(s0 - 5) // 2` of a Python wrapper rounds down, `(s0 - 5) % 2` has another sign in C++."""
+    inside = cpp("index_arange")
+    arguments = tuple(
+        Argument(n, param, text, ArgumentKind.EXPRESSION, "s0", parse_python(text))
+        for n, (param, text) in enumerate({"ks0": "(s0 - 5) // 2", "ks1": "(s0 - 5) % 2"}.items())
+    )
+    launch = Launch(0, inside.kernel.name, Backend.CPP, 1, "", arguments)
+    assert inside.sizes({"s0": 4}, launch) == {"ks0": -1, "s0": 4}
+    assert inside.sizes({"s0": 8}, launch) == {"ks0": 1, "ks1": 1, "s0": 8}
+
+
+LEFT = """
+@triton.jit
+def made(in_ptr0, ks0, XBLOCK: tl.constexpr):
+    at = tl.arange(0, XBLOCK)
+    if ks0 < 3:
+        return
+    for r in range(0, 8):
+        if r < 2:
+            continue
+        tl.device_assert(at + r < ks0, "index")
+"""
+
+
+def test_what_stands_behind_a_return_or_a_continue_runs_only_otherwise():
+    (check,) = inside_of(LEFT).checks
+    assert check.breaking({"ks0": 2, "XBLOCK": 4}).count == 0
+    broken = [(x, r) for x in range(4) for r in range(2, 8) if x + r >= 5]
+    found = check.breaking({"ks0": 5, "XBLOCK": 4})
+    assert (found.known, found.exact, found.count) == (True, True, len(broken))
+
+
+def test_a_loop_that_may_break_off_has_no_known_end():
+    (check,) = inside_of(LEFT.replace("continue", "break")).checks
+    assert not check.breaking({"ks0": 5, "XBLOCK": 4}).known

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import aoti_logs
-from aoti_logs.code.model import Argument, ArgumentKind, Backend, Buffer, Launch, ModelInput
+from aoti_logs.code.model import Argument, ArgumentKind, Backend, Buffer, Call, Launch, ModelInput
 from aoti_logs.code.view import ModelView
 from aoti_logs.code.wrapper_mentions import Mentions
 
@@ -14,15 +14,18 @@ from aoti_logs.code.wrapper_mentions import Mentions
 class Chain:
     """Each buffer is made from the one before; every tenth is a new name of the memory of the one before."""
 
-    constants = checks = sizes = kernel_files = ()
+    constants = checks = sizes = kernel_files = outputs = releases = ()
+    arrays: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 -- nothing is put in
 
     def __init__(self, length: int) -> None:
         self.asked = 0
         self.inputs = (ModelInput(0, "arg0_1", 1),)
         made = [f"buf{n}" for n in range(length)]
         self._buffers = tuple(
-            Buffer(name, n, alias_of=f"buf{n - 1}" if n % 10 == 9 else None) for n, name in enumerate(made)
+            Buffer(name, n, alias_of=f"buf{n - 1}" if n % 10 == 9 else None, at=n + 1)
+            for n, name in enumerate(made)
         )
+        self.calls = [Call("aten.relu", checked=True)] * length
         read = ["arg0_1", *made]
         self.launches = tuple(
             Launch(

@@ -158,6 +158,8 @@ def binary(op: str, a: int, b: int, language: Language) -> int | None:
 def _divided(op: str, a: int, b: int, language: Language) -> int | None:
     if b == 0 or (op == "/" and language is not Language.CPP and a % b):
         return None
+    if op == "//" and language is Language.CPP:
+        return a // b  # in the arguments that a Python wrapper passes to a C++ kernel: no C++ is written so
     exact_or_same_sign = a % b == 0 or (a < 0) == (b < 0)
     if exact_or_same_sign or language is Language.CPP:
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)

@@ -112,6 +112,8 @@ class Body:
     unread: tuple[tuple[int, str], ...] = ()
     functions: tuple[str, ...] = ()
     """Names of the functions that stand beside the kernel and that it may call or hand on."""
+    axes: bool = False
+    """Blocks are turned onto axes (`x[:, None]`): two uses of one `tl.arange` may be different lanes."""
 
     def param(self, name: str) -> Param | None:
         """Return the parameter of that name."""

@@ -144,7 +144,9 @@ def _extern(
         elif name not in done:
             # In place: the output is an input as well, or the only mention is both (`index_put_(buf0, ...)`).
             done.add(name)
-            in_place = counts[name] > 1 or not (param == "out" or called.out)
-            reads = in_place and is_aten(launch.kernel) and not only_writes(called)
+            # What is not ATen's names a result once, where it puts it.
+            result = param == "out" or called.out or not is_aten(launch.kernel)
+            in_place = counts[name] > 1 or not result
+            reads = in_place and not only_writes(called)
             found.append(Access(name, param, reads, True, not keeps_rest(called), part))
     return found

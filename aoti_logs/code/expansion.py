@@ -98,6 +98,8 @@ class Expander:
                 return self._meet(Variable(f"program_id({axis})", "program", 0), met)
             case Call(func="tl.arange", args=(start, stop)):
                 low, high = self._expr(start, at, block, met, step), self._expr(stop, at, block, met, step)
+                if self.scope.body.axes:
+                    met.problem(f"along which axis arange({low}, {high}) runs is not known")
                 return self._meet(Variable(f"arange({low}, {high})", "lane", 0, low, high), met)
             case Call(args=args) if args:
                 return replace(expr, args=tuple(self._expr(a, at, block, met, step) for a in args))

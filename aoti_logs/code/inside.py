@@ -10,7 +10,7 @@ for inside in run.insides("triton_poi_fused_index_0"):
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from aoti_logs.code.slice_scope import Scope, resolve
 from aoti_logs.code.value_slice import ValueSlice, slice_expression, slice_line, slice_value
 from aoti_logs.code.view import read_body
 from aoti_logs.code.wrapped_index import added_to_negative
+from aoti_logs.sources.source import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -204,7 +205,18 @@ class CheckInside:
         """Return which elements break the check for given sizes; arguments as in `limit`."""
         known = self.inside.sizes(sizes, launch)
         vectors = self.inside.vectors
-        return breaking(self.inside.body, self.check, known, self.inside.language, vectors=vectors)
+        found = breaking(self.inside.body, self.check, known, self.inside.language, vectors=vectors)
+        if found.count and self.check.mask is not None and self._is_excused():
+            return replace(found, exact=False, why="`~` of a C++ bool is never 0, so this check never fails")
+        return found
+
+    def _is_excused(self) -> bool:
+        """Tell a check of C++ that a `bool` excuses: Inductor writes `(test) | ~(mask)`, and `~true` is -2."""
+        return (
+            self.inside.language is Language.CPP
+            and self.part == "scalar"
+            and "| ~(" in self.inside.text(self.line)
+        )
 
 
 class Inside:
@@ -314,6 +326,10 @@ class Inside:
         constants = {p.name: p.constant for p in self.params if p.constant is not None}
         known = {name: int(text) for name, text in constants.items() if text.lstrip("-").isdecimal()}
         if launch is not None:
-            python = self.kernel.source.name.endswith(".py")
-            known |= sizes_at(launch, sizes, python=python)
+            cpp = sizes_at(launch, sizes)
+            if self.kernel.source.kind is not Kind.WRAPPER_CPP:
+                # Wrappers of both languages launch a kernel in a file of its own: what they agree on is known.
+                python = sizes_at(launch, sizes, python=True)
+                cpp = {name: value for name, value in cpp.items() if python.get(name) == value}
+            known |= cpp
         return known | dict(sizes)

@@ -19,7 +19,7 @@ from aoti_logs.code.wrapper_text import closing, split_arguments, string_value
 
 if TYPE_CHECKING:
     import mmap
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from aoti_logs.sources.source import Source
 
@@ -28,7 +28,8 @@ CPP_START = re.compile(
 )
 """Where a C++ kernel is declared or defined."""
 
-_CHECK = re.compile(r"\b(?:AOTI_TORCH_CHECK|TORCH_CHECK|device_assert)\s*\(")
+_CHECK = re.compile(r"\b(?:AOTI_TORCH_CHECK|TORCH_CHECK|(device_assert))\s*\(")
+_PYTHON_TOKEN = re.compile(r"#[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{},]")
 _PARAM = re.compile(r"(?P<dtype>.*?[\s*&])(?P<name>\w+)\s*(?:=.*)?$", re.DOTALL)
 
 
@@ -152,18 +153,21 @@ def cpp_params(text: str) -> tuple[Param, ...]:
 
 def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
     """Yield (line, message) of every bounds check in the text of a kernel; the first line is `first_line`."""
-    line, at = first_line, 0
+    line, at, torn = first_line, 0, 0
     if "TORCH_CHECK" not in text and "device_assert" not in text:
         return
     for match in _CHECK.finditer(text):
-        stop = text.find("\n", match.end())
-        stop = len(text) if stop < 0 else stop
-        end = closing(text[match.end() - 1 : stop], 0)
-        if end < 0:
-            end = closing(text[match.end() - 1 : match.end() + 4000], 0)
-        if end < 0:
+        if match[1] is None:
+            parts = _cpp_arguments(text, match.end() - 1)
+        else:
+            parts = python_arguments(text[match.end() - 1 : match.end() + _LONGEST_CHECK], 0)
+        if parts is None:
+            torn += 1
+            if torn > _MOST_TORN:
+                return
             continue
-        parts = split_arguments(text[match.end() : match.end() - 1 + end])
+        if _is_comment(text, match.start()):
+            continue
         message = next((m for m in map(_message, reversed(parts)) if m is not None), None)
         if message is not None:
             line += text.count("\n", at, match.start())
@@ -171,7 +175,50 @@ def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
             yield line, message
 
 
+_LONGEST_CHECK = 4000
+_MOST_TORN = 200
+"""So many checks that do not end are no kernel's."""
+
+
+def _is_comment(text: str, at: int) -> bool:
+    """Tell whether the line begins as a comment of Python."""
+    start = text.rfind("\n", max(0, at - _LONGEST_CHECK), at) + 1
+    return at - start <= _LONGEST_CHECK and text[start:at].lstrip().startswith("#")
+
+
+def _cpp_arguments(text: str, start: int) -> tuple[str, ...] | None:
+    stop = text.find("\n", start)
+    line = text[start : len(text) if stop < 0 else stop]
+    for call in (line, text[start : start + _LONGEST_CHECK]):
+        end = closing(call, 0)
+        if end >= 0:
+            return split_arguments(call[1:end])
+    return None
+
+
+def python_arguments(text: str, start: int) -> tuple[str, ...] | None:
+    """Return what stands between the commas of a bracket of Python, without comments; None when it does not close."""
+    parts: list[str] = []
+    kept: list[str] = []
+    at, depth = start + 1, 0
+    for token in _PYTHON_TOKEN.finditer(text, start):
+        mark = token.group()
+        if mark.startswith("#"):
+            kept.append(text[at : token.start()])
+            at = token.end()
+        elif len(mark) == 1 and mark != ",":
+            depth += 1 if mark in "([{" else -1
+        if depth <= 0 or (mark == "," and depth == 1):
+            parts.append("".join((*kept, text[at : token.start()])).strip())
+            kept.clear()
+            at = token.end()
+        if depth <= 0:
+            return tuple(parts if parts[-1] else parts[:-1])
+    return None
+
+
 def _message(part: str) -> str | None:
+    part = part.removeprefix("msg=")
     if part.startswith("'") and part.endswith("'") and len(part) > 1:
         return re.sub(r"\\([\\'])", r"\1", part[1:-1])
     return string_value(part)
@@ -242,9 +289,8 @@ def _kernel_function(text: str) -> tuple[str | None, tuple[Param, ...]]:
     if found is None:
         return None, ()
     match, decorators = found
-    end = closing(text, match.end() - 1)
-    head = text[match.end() - 1 : end + 1] if end >= 0 else "()"
-    return match[1], _triton_params(head, _signature(decorators))
+    parts = python_arguments(text, match.end() - 1)
+    return match[1], _triton_params(parts or (), _signature(decorators))
 
 
 def decorators_of(text: str, name: str | None = None) -> str | None:
@@ -292,9 +338,9 @@ def _found(text: str, literal: str) -> Iterator[int]:
         at = text.find(literal, at + 1)
 
 
-def _triton_params(head: str, types: dict[str, str]) -> tuple[Param, ...]:
+def _triton_params(parts: Sequence[str], types: dict[str, str]) -> tuple[Param, ...]:
     params = []
-    for place, part in enumerate(split_arguments(head[1:-1])):
+    for place, part in enumerate(parts):
         match = _TRITON_PARAM.match(part)
         if match is None:
             continue

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["parse_python", "to_expr", "triton_body"]
 
 _DEF = re.compile(r"^(\s*)def (\w+)\(")
+_AXES = re.compile(r"\[[^\[\]:]{0,200}:|expand_dims|reshape|\bview\(|trans\b|permute|\.T\b|join|split")
+"""What may stand where a block gets another axis; slices (`[:, None]`) stand nowhere else in a kernel."""
 _TORN = 40
 
 
@@ -52,7 +54,8 @@ def triton_body(kernel: Kernel) -> Body:
         reader.block(function.body)
         missing = [(kernel.line + n, lines[n].strip()) for n in range(end, stop) if lines[n].strip()]
         unread = tuple(reader.unread + missing)
-        return Body(kernel.name, params, tuple(reader.statements), unread, tuple(places))
+        axes = _AXES.search("\n".join(lines)) is not None
+        return Body(kernel.name, params, tuple(reader.statements), unread, tuple(places), axes)
     return Body(kernel.name, kernel.params, (), ((kernel.line + start, lines[start].strip()),))
 
 

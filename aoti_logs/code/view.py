@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from aoti_logs.code.size_evidence import SizeEvidence
     from aoti_logs.code.symbol_facts import SymbolFacts, Symbols
 
-_MAX_BUFFERS = 500
 _EXTENTS = re.compile(r"[{(]([^{}()]*(?:\([^()]*\)[^{}()]*)*)[})]")
 
 
@@ -76,7 +75,6 @@ class ModelView:
         self._told = told
         self._bodies: dict[str, Body | None] = {}
         self._named: dict[tuple[str, ArgumentKind], Tensor] = {}
-        self._written: dict[int, tuple[str, ...]] = {}
 
     @cached_property
     def inputs(self) -> dict[str, ModelInput]:
@@ -262,28 +260,10 @@ class ModelView:
             found += [a.name for a in launch.arguments if a.param in stored and a.name]
         return tuple(dict.fromkeys(found))
 
-    def _memory(self, name: str) -> set[str]:
-        """Return the older names of the memory behind a name (reuse and views)."""
-        group = {name}
-        while (name := self._aliases.get(name, "")) and name not in group:
-            group.add(name)
-        return group
-
-    @cached_property
-    def _aliases(self) -> dict[str, str]:
-        return {b.name: b.alias_of for b in self.wrapper.buffers if b.alias_of}
-
     def producer(self, name: str, before: int) -> Launch | None:
-        """Return the last launch before launch number `before` that wrote a buffer."""
-        group = self._memory(name)
-        for index in reversed(self.wrapper.mentioning(group)):
-            if index >= before:
-                continue
-            if index not in self._written:
-                self._written[index] = self.written_by(self.wrapper.launch(index))
-            if not group.isdisjoint(self._written[index]):
-                return self.wrapper.launch(index)
-        return None
+        """Return the launch that certainly wrote a buffer last before launch number `before`; None if that depends."""
+        index = self.last_writer(name, before).launch
+        return None if index is None else self.wrapper.launch(index)
 
     def read_by(self, launch: Launch, name: str) -> tuple[str, ...]:
         """Return the tensors that a launch makes the values of one of its outputs from."""
@@ -291,33 +271,15 @@ class ModelView:
         if launch.backend is Backend.EXTERN:
             return tuple(dict.fromkeys(a.name for a in pointers if a.name and a.name not in launch.outputs))
         body = self.body(launch.kernel)
-        stored = [a.param for a in pointers if a.name in self._memory(name) and a.param]
+        stored = [a.param for a in pointers if a.name == name and a.param]
         if body is None or not stored:
             return tuple(a.name for a in pointers if a.name and "out_ptr" not in (a.param or ""))
         loaded = {ptr for param in stored for ptr in value_loads(body, param)}
         return tuple(dict.fromkeys(a.name for a in pointers if a.param in loaded and a.name))
 
     def roots(self, name: str, before: int) -> tuple[Tensor, ...]:
-        """Return the model inputs (and constants) that the values of a buffer are made from."""
-        found: dict[str, Tensor] = {}
-        todo = [(name, before)]
-        seen: set[tuple[str, int]] = set()
-        while todo and len(seen) < _MAX_BUFFERS:
-            current, position = todo.pop()
-            if (current, position) in seen:
-                continue
-            seen.add((current, position))
-            tensor = self.named(current)
-            if tensor.kind in {ArgumentKind.INPUT, ArgumentKind.CONSTANT}:
-                found.setdefault(current, tensor)
-                continue
-            origin = next((n for n in self._memory(current) if n in self.inputs or n in self.constants), None)
-            launch = self.producer(current, position)
-            if launch is not None:
-                todo += [(n, launch.index) for n in self.read_by(launch, current)]
-            elif origin is not None:
-                found.setdefault(origin, self.named(origin))
-        return tuple(found.values())
+        """Return the model inputs (and constants) that the values of a buffer are made from, or may be."""
+        return tuple(self.named(n) for n in self.inputs_reaching(name, before).values)
 
     @cached_property
     def _buffer_uses(self) -> BufferUses:

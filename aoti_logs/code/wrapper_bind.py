@@ -75,6 +75,8 @@ _OTHER = frozenset(
         "NULL",
     }
 )
+_FIXED = ("cached_torch_", "aoti_torch_dtype_", "aoti_torch_device_type_", "aoti_torch_layout_")
+"""How the numbers of dtypes, devices and layouts begin."""
 _STREAM = re.compile(r"stream\d*|raw_stream\d*")
 SYMBOL = re.compile(r"(?:s|u|ps|zf|zuf|i)\d+")
 """A size symbol of torch's ShapeEnv."""
@@ -96,12 +98,14 @@ class Names:
 
     def kind(self, name: str) -> ArgumentKind:
         """Return what an argument of that name is."""
-        if name in self.scalars or name in self.sizes or SYMBOL.fullmatch(name):
+        if name in self.scalars:
             return ArgumentKind.SIZE
         if name in self.inputs:
             return ArgumentKind.INPUT
         if name in self.constants:
-            return ArgumentKind.CONSTANT
+            return ArgumentKind.CONSTANT  # a weight may be called `s1`
+        if name in self.sizes or SYMBOL.fullmatch(name):
+            return ArgumentKind.SIZE
         if name in _OTHER or _STREAM.fullmatch(name):
             return ArgumentKind.OTHER
         return ArgumentKind.SIZE if name.endswith("numel") else ArgumentKind.BUFFER
@@ -168,14 +172,14 @@ def argument(position: int, param: str | None, text: str, names: Names, dtype: s
     kind, name, value = ArgumentKind.OTHER, None, None
     if core in {"true", "false"}:
         kind, value = ArgumentKind.LITERAL, cpp_value(core)
-    elif core in _OTHER:
+    elif core in _OTHER or core.startswith(_FIXED):
         pass
     elif _IDENTIFIER.fullmatch(core):
         kind, name = names.kind(core), core
         value = Name(core) if kind is ArgumentKind.SIZE else None
     elif _NUMBER.fullmatch(core):
         kind, value = ArgumentKind.LITERAL, _number(core)
-    elif not core.startswith(('"', "'", "{", "cached_torch_", "std::nullopt", "[")):
+    elif not core.startswith(('"', "'", "{", "std::nullopt", "[")):
         kind, name, value = ArgumentKind.EXPRESSION, _single_name(core, names), cpp_value(core)
     return Argument(position, param, text, kind, name, value, dtype)
 

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
     Data = bytes | mmap.mmap
 
-_CALL_START = re.compile(rb"static (?:inline |__attribute__\(\(noinline\)\) )?void call_(\w+)\(")
-_LAZY_START = re.compile(rb"static const char\* (\w+)_source = R\"TRITON\(")
+_CALL_START = re.compile(rb"static (?:inline |__attribute__\(\(noinline\)\) )?void call_([\w\x80-\xff]+)\(")
+_LAZY_START = re.compile(rb"static const char\* ([\w\x80-\xff]+)_source = R\"TRITON\(")
 _SLOT = re.compile(
-    rb"^\s+(?:void\*|CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>) (\w+)\{nullptr\};", re.M
+    rb"^\s+(?:void\*|CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>) ([\w\x80-\xff]+)\{nullptr\};",
+    re.M,
 )
 _STATIC = re.compile(
-    rb"static (?:CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>|void ?\*) (\w+) = nullptr;"
+    rb"static (?:CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>|void ?\*) ([\w\x80-\xff]+) = nullptr;"
 )
 _STARTS = (
     (b" void call_", _CALL_START, "call"),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.body import Param
 
-_CONSTANT = re.compile(r"(\w+)[ ]{0,4}:[ ]{0,4}[\w.]{0,40}$")
-_LONGEST_NAME = 200
 _EXTRA = re.compile(r"['\"]extra_launcher_args['\"]: \[([^\]\n]*)\]")
 _CONFIGS = re.compile(r"\bconfigs=(\[[^\n]*)")
 _KEY = re.compile(r"['\"](\w+)['\"]: ")
@@ -94,8 +92,7 @@ def triton_form(text: str, params: tuple[Param, ...]) -> CallForm:
         text: the text of its kernel file.
         params: its parameters.
     """
-    constants = set(_constants(text))
-    plain = tuple(p for p in params if p.name not in constants)
+    plain = tuple(p for p in params if p.dtype != "constexpr")
     extra = _EXTRA.search(text) if "extra_launcher_args" in text else None
     ways = [plain]
     if "user_autotune" in text or "triton.autotune" in text:
@@ -104,18 +101,6 @@ def triton_form(text: str, params: tuple[Param, ...]) -> CallForm:
     return CallForm(
         tuple(dict.fromkeys(ways)), params, () if extra is None else tuple(_WORD.findall(extra[1]))
     )
-
-
-def _constants(text: str) -> Iterator[str]:
-    """Yield the names that are annotated as constants."""
-    at = text.find("constexpr")
-    while at >= 0:
-        # In quotes it is the type that `triton_meta` gives.
-        if text[at - 1 : at] not in {"'", '"'}:
-            before = _CONSTANT.search(text[max(0, at - _LONGEST_NAME) : at])
-            if before is not None:
-                yield before[1]
-        at = text.find("constexpr", at + 1)
 
 
 def _tuned(text: str) -> Iterator[str]:

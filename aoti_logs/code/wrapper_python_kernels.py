@@ -29,7 +29,7 @@ from aoti_logs.code.wrapper_text import closing, split_arguments
 if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
-_START = re.compile(rb"(\w+) = (?:async_compile\.(\w+)|(compile_mps_shader))\(")
+_START = re.compile(rb"([\w\x80-\xff]+) = (?:async_compile\.(\w+)|(compile_mps_shader))\(")
 _QUOTE = re.compile(rb"'''|\"\"\"")
 _PATH = re.compile(rb"^# kernel path: ([^\n]*)", re.MULTILINE)
 _NAMES = re.compile(rb"[A-Za-z_]\w*")

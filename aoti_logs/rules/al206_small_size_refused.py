@@ -98,7 +98,7 @@ def _without(command: str) -> Experiment:
         (("AOTI_RUNTIME_CHECK_INPUTS", "0"),),
         "run",
         "the model then runs with this size; compare the result with eager",
-        "read once by each loaded model; unset, or a text that begins with 0, is off",
+        "read once by each loaded model; unset, or a text that begins with 0, is off; code that torch 2.7 compiled takes 0 for on: there, unset it",
         "no other input is checked then either",
     )
 

@@ -166,6 +166,7 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
                 "compile",
                 "generates checks of dtype and sizes of every input; then run it again",
                 "this wrapper has no checks of inputs; torch before 2.7 generates them with this setting only",
+                "torch 2.4 and 2.5 also need TORCHINDUCTOR_ABI_COMPATIBLE=1",
             )
         )
     if prints_unseen(case):

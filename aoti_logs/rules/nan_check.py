@@ -133,8 +133,11 @@ class CheckSite:
 
     def producer(self, name: str) -> Launch | None:
         """Return the call that wrote a buffer last before the check."""
-        at = self.kernel.index + 1 if self.kernel is not None else 0
-        return self.view.producer(name, at)
+        if self.kernel is None:
+            return None
+        if name in self.view.written_by(self.kernel):
+            return self.kernel
+        return self.view.producer(name, self.kernel.index)
 
 
 def check_site(check: NanCheck, evidence: Evidence) -> CheckSite | None:
