@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from aoti_logs.code.inside import Inside
     from aoti_logs.code.model import Kernel
     from aoti_logs.code.view import ModelView
-    from aoti_logs.explain import Explanation
+    from aoti_logs.explain import Audit, Explanation
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceRecord
+    from aoti_logs.rules.checkup import Checkup
     from aoti_logs.sources.opened import Problem
     from aoti_logs.sources.source import Unread
 
@@ -283,6 +284,31 @@ class Run:
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading))
+
+    def audit(self) -> Audit:
+        """Say what the compiled models that were given will do wrong silently or confusingly, before anything fails.
+
+        Returns:
+            Findings (rules AL711 to AL731), by model, warnings first; those of one wrapper's code once.
+        """
+        from aoti_logs.explain import Audit
+        from aoti_logs.rules.audit import audited
+
+        findings, models = audited([s for s in self.files if s.asked], self.evidence)
+        inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
+        while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
+        return Audit(inputs, findings, {}, (*self.problems, *while_reading), models)
+
+    def doctor(self) -> Checkup:
+        """Say which evidence of this run is at hand, which is not, and how to record it.
+
+        Returns:
+            One entry a kind of evidence, how much of each log was understood, and which torch the files tell of.
+        """
+        from aoti_logs.rules.doctor import checkup
+
+        while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
+        return checkup(self.files, tuple(self.logs()), self.evidence, (*self.problems, *while_reading))
 
     def timeline(self) -> pl.DataFrame:
         """Return the launches in program order, one row a launch.

@@ -67,6 +67,56 @@ def explain(
 
 
 @app.command()
+def audit(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    form: Annotated[
+        ExplainFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = ExplainFormat.TEXT,
+    everything: Annotated[bool, typer.Option("--all", help="Also notes.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Exit 1 on a warning, 2 when there is no model or not all could be read."
+        ),
+    ] = False,
+) -> None:
+    """Say what compiled models will do wrong silently or confusingly, before anything fails."""
+    run = _load(paths, context)
+    audited = run.audit()
+    if form is ExplainFormat.TEXT:
+        from aoti_logs.render.audit_text import render_audit
+
+        _write(render_audit(audited, everything=everything))
+    else:
+        _write(_explained(run, audited, form, everything=everything))
+    if check and audited.warned:
+        raise typer.Exit(1)
+    if check and (not audited.models or audited.problems):
+        raise typer.Exit(2)
+
+
+class CheckupFormat(StrEnum):
+    """Forms of a checkup."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@app.command()
+def doctor(
+    paths: _PATHS,
+    context: _CONTEXT = None,
+    form: Annotated[
+        CheckupFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = CheckupFormat.TEXT,
+) -> None:
+    """Say which evidence of a run is at hand, which is missing, and how to record it."""
+    checkup = _load(paths, context).doctor()
+    _write(_json(checkup.to_dict()) if form is CheckupFormat.JSON else str(checkup))
+
+
+@app.command()
 def tables(paths: _PATHS, context: _CONTEXT = None) -> None:
     """List the tables with their numbers of rows."""
     run = _load(paths, context)
@@ -235,6 +285,64 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
     if page is None:
         _fail(f"there is no rule {code}; known are {', '.join(r.code for r in known)}")
     _write(page.strip() + "\n")
+
+
+class SettingsFormat(StrEnum):
+    """Forms of settings."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class SettingsEffect(StrEnum):
+    """When settings take effect (the words of `aoti_logs.settings.Effect`)."""
+
+    PROCESS = "process"
+    IMPORT = "import"
+    COMPILE = "compile"
+    LOAD = "load"
+    FIRST_RUN = "first-run"
+    RUN = "run"
+    BUILD = "build"
+
+
+@app.command()
+def settings(
+    name: Annotated[
+        str | None, typer.Argument(help="A variable, or a config value with or without its module.")
+    ] = None,
+    when: Annotated[
+        SettingsEffect | None, typer.Option("--when", help="Only those that take effect then.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", help="Only those that this release of torch knows, 2.9.")
+    ] = None,
+    form: Annotated[
+        SettingsFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = SettingsFormat.TEXT,
+) -> None:
+    """List the settings of torch by when they take effect, or print what is known about one."""
+    from aoti_logs.errors import UnknownNameError
+    from aoti_logs.settings import all_settings, setting
+
+    if name is not None:
+        try:
+            found = [setting(name)]
+        except UnknownNameError as error:
+            _fail(str(error))
+    else:
+        found = [s for s in all_settings() if when is None or str(s.effect).replace(" ", "-") == when]
+        try:
+            found = [s for s in found if version is None or s.known_in(version)]
+        except ValueError:
+            _fail(f"{version} is no release of torch; write it as 2.9")
+    if form is SettingsFormat.JSON:
+        plain = [s.to_dict() for s in found]
+        _write(_json(plain if name is None else plain[0]))
+        return
+    from aoti_logs.render.settings_screen import settings_list, settings_page
+
+    _write(settings_list(found) if name is None else settings_page(found[0]))
 
 
 def _explained(run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool) -> str:

@@ -1,4 +1,4 @@
-"""What stops the reading altogether; everything less is a row of a table."""
+"""What ends a call: an input that cannot be read at all, a name that nothing has."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ class LoadError(Exception):
 
     A bad file among good ones never raises: it becomes a `Problem` of `aoti_logs.sources.find`.
     """
+
+
+class UnknownNameError(LookupError):
+    """Nothing that the package knows has this name; the text says what comes nearest."""

@@ -210,6 +210,16 @@ class Explanation:
         return render_html(self)
 
     @property
+    def heading(self) -> str:
+        """What a page about it is called."""
+        return "What failed, and why"
+
+    @property
+    def nothing(self) -> str:
+        """What is said where nothing is to be shown."""
+        return f"No failure found in {len(self.inputs)} {'source' if len(self.inputs) == 1 else 'sources'}."
+
+    @property
     def failed(self) -> bool:
         """True when something failed."""
         return any(f.role == "cause" for f in self.findings)
@@ -226,6 +236,58 @@ class Explanation:
             }
         )
         return found
+
+
+@dataclass(frozen=True)
+class AuditedModel:
+    """A compiled model that was looked at.
+
+    `name` is how a person finds it, and `Finding.log` of what is said of it. `headline` says what it is, None where its
+    code is not at hand. `torch` is what is known about the release that compiled it, in words.
+    """
+
+    name: str
+    wrapper: str | None
+    headline: str | None
+    torch: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {"name": self.name, "wrapper": self.wrapper, "headline": self.headline, "torch": self.torch}
+
+
+@dataclass(frozen=True)
+class Audit(Explanation):
+    """The answer of `Run.audit()`: an explanation whose findings speak of compiled models before anything fails."""
+
+    models: tuple[AuditedModel, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the screen as plain text."""
+        from aoti_logs.render.audit_text import render_audit
+
+        return render_audit(self)
+
+    @property
+    def heading(self) -> str:
+        """What a page about it is called."""
+        return "What can go wrong without a text"
+
+    @property
+    def nothing(self) -> str:
+        """What is said where no warning is to be shown."""
+        if not self.models:
+            return "No compiled model is here."
+        return f"No warnings in {len(self.models)} {'model' if len(self.models) == 1 else 'models'}."
+
+    @property
+    def warned(self) -> bool:
+        """True when a wrong result or a crash can come without a text, or a model cannot be loaded."""
+        return any(f.severity == "warning" for f in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the contract of an explanation, with the models that were looked at."""
+        return super().to_dict() | {"models": [_plain(m.to_dict()) for m in self.models]}
 
 
 def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:

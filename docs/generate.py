@@ -63,6 +63,7 @@ def all_pages() -> Iterator[tuple[Path, str]]:
     from aoti_logs.rules import RULES
     from aoti_logs.tables import SCHEMAS
 
+    yield DOCS / "settings.md", settings_page()
     yield DOCS / "tables.md", tables_page(dict(SCHEMAS))
     yield DOCS / "rules.md", rules_index(RULES)
     for rule in RULES:
@@ -137,6 +138,41 @@ def type_name(spec: "dy.Column") -> str:
     else:
         text = f"`{text}`"
     return text + (" or null" if spec.nullable else "")
+
+
+def settings_page() -> str:
+    """List the settings by topic, each with what `aoti-logs settings NAME` prints."""
+    from aoti_logs.render.settings_screen import HEADINGS, entries, short
+    from aoti_logs.settings import all_settings
+    from aoti_logs.settings.catalogue import TOPICS
+
+    settings = all_settings()
+    lines = [
+        "# Settings",
+        "",
+        NOTICE.format(source="aoti_logs/settings"),
+        "",
+        "What each variable and config value does, when it takes effect, and how it misleads. `aoti-logs settings NAME`",
+        "prints one of them. Releases were read from the wheels of torch 2.4 to 2.13; a test compares with the installed one.",
+    ]
+    for effect, heading in HEADINGS.items():
+        some = [s for s in settings if s.effect is effect]
+        lines += ["", f"## {cell(heading)}", "", "| setting | what it does |", "|---|---|"]
+        lines += [f"| [`{s.name}`](#{anchor(s.name)}) | {cell(short(s))} |" for s in some]
+    for topic, title in TOPICS.items():
+        lines += ["", f"## {title}"]
+        for setting in (s for s in settings if s.topic == topic):
+            lines += ["", f"### {setting.name}", "", setting.does, "", "| | |", "|---|---|"]
+            lines += [
+                f"| {label} | {'<br>'.join(cell(text) for text in texts)} |"
+                for label, texts in entries(setting)
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor that Markdown makes of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def rules_index(rules: Iterable[Rule]) -> str:

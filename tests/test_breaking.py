@@ -365,3 +365,29 @@ def test_what_a_wrapper_of_either_language_divides_is_known_only_where_both_agre
     launch = Launch(0, inside.kernel.name, Backend.CPP, 1, "", arguments)
     assert inside.sizes({"s0": 4}, launch) == {"ks0": -1, "s0": 4}
     assert inside.sizes({"s0": 8}, launch) == {"ks0": 1, "ks1": 1, "s0": 8}
+
+
+LEFT = """
+@triton.jit
+def made(in_ptr0, ks0, XBLOCK: tl.constexpr):
+    at = tl.arange(0, XBLOCK)
+    if ks0 < 3:
+        return
+    for r in range(0, 8):
+        if r < 2:
+            continue
+        tl.device_assert(at + r < ks0, "index")
+"""
+
+
+def test_what_stands_behind_a_return_or_a_continue_runs_only_otherwise():
+    (check,) = inside_of(LEFT).checks
+    assert check.breaking({"ks0": 2, "XBLOCK": 4}).count == 0
+    broken = [(x, r) for x in range(4) for r in range(2, 8) if x + r >= 5]
+    found = check.breaking({"ks0": 5, "XBLOCK": 4})
+    assert (found.known, found.exact, found.count) == (True, True, len(broken))
+
+
+def test_a_loop_that_may_break_off_has_no_known_end():
+    (check,) = inside_of(LEFT.replace("continue", "break")).checks
+    assert not check.breaking({"ks0": 5, "XBLOCK": 4}).known

@@ -100,14 +100,13 @@ def simulated(view: ModelView) -> Iterator[tuple[int, str, int | None]]:
             name = argument.name or ""
             storage.setdefault(name, next(fresh))
             yield index, name, written.get(storage[name])
-        out = {a.name for a in arguments if re.match(r"(?:in_)?out_ptr", a.param or "")} | set(launch.outputs)
-        for name in out:
-            if name is not None:
-                if name not in {a.name for a in arguments if not a.text.startswith("&")}:
-                    storage[name] = next(fresh)
-                    following = [b for _, b in births if b.at == index + 1 and b.name == name]
-                    births[:] = [b for b in births if b[1] not in following]
-                written[storage[name]] = index
+        out = {a.name or "" for a in arguments if re.match(r"(?:in_)?out_ptr", a.param or "")}
+        passed = {a.name for a in arguments if not a.text.startswith("&")}
+        for made in out | set(launch.outputs):
+            if made not in passed:
+                storage[made] = next(fresh)
+                births = [b for b in births if (b[1].at, b[1].name) != (index + 1, made)]
+            written[storage[made]] = index
 
 
 def test_a_plain_simulation_names_the_same_last_writer():

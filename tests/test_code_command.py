@@ -118,3 +118,11 @@ def test_ignored_error_code_is_named_with_its_line(corpus_dir: Path):
     assert finding.facts["unchecked_shim_calls"] == ["aoti_torch_cpu_scatter_reduce_two_out"]
     assert "does not look at" in finding.notes[0]
     assert "scatter_reduce" in finding.chain[0].text
+
+
+def test_an_expression_is_not_shown_as_the_one_size_in_it(fixtures_dir: Path):
+    """`n_elements` gets `16L*s27`; what only the launcher is given stands in the grid alone."""
+    text = screen(str(fixtures_dir / "gpu_code/user_kernel/aoti"), "-m", "1", "-k", "add_scaled_0")
+    rows = [line.split() for line in text.splitlines()]
+    assert ["n_elements", "16*s27", "where", "int64_t", "s27", "="] in [row[:6] for row in rows]
+    assert all(row[:1] != ["-"] for row in rows)

@@ -77,8 +77,8 @@ def test_every_model_is_compiled_and_every_record_of_inductor_is_there(written, 
 def test_what_is_read_is_what_inductor_knew(compiled, way, topic):
     found = [(name, text) for (w, name, _), c in compiled.items() if w == way for text in TOPICS[topic](c)]
     if topic == "producers":
-        # What an operator of the user's writes into is not in the code.
-        found = [f for f in found if f[0] != "custom_op"]
+        # What an operator of the user's writes into is not in the code: "not known" is right, a wrong launch is not.
+        found = [f for f in found if f[0] != "custom_op" or " from None, " not in f[-1]]
     assert found == []
 
 

@@ -38,8 +38,8 @@ def test_no_record_of_inductor_is_missing():
 def test_what_is_read_is_what_inductor_knew(topic):
     found = [(*key, text) for key in RECORDED for text in TOPICS[topic](graph(*key))]
     if topic == "producers":
-        # What an operator of the user's writes into is not in the code.
-        found = [f for f in found if f[0] != "custom_op"]
+        # What an operator of the user's writes into is not in the code: "not known" is right, a wrong launch is not.
+        found = [f for f in found if f[0] != "custom_op" or " from None, " not in f[-1]]
     assert found == []
 
 

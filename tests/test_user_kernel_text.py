@@ -3,6 +3,7 @@
 torch keeps a user's source as it is (`define_user_defined_triton_kernel` in `torch/_inductor/codegen/wrapper.py`).
 """
 
+import aoti_logs
 from aoti_logs.code.model import ArgumentKind
 from aoti_logs.code.wrapper_python import OutputCode
 from aoti_logs.sources.source import Kind, Source
@@ -89,3 +90,17 @@ def test_a_kernel_with_a_name_that_is_not_ascii_is_found():
     text = WRAPPER.replace("add_kernel", "сложить")
     (launch,) = OutputCode(Source("output_code.py", Kind.OUTPUT_CODE, text.encode)).launches
     assert (launch.kernel, launch.unbound) == ("сложить_0", None)
+
+
+def test_what_a_user_calls_out_ptr_and_reads_is_an_input_of_the_launch(tmp_path):
+    text = WRAPPER.replace("output_ptr", "out_ptr")
+    read = text.replace(
+        "tl.store(out_ptr + offsets, ", "tl.store(out_ptr + offsets, tl.load(out_ptr + offsets) + "
+    )
+    for name, source in {"written": text, "read": read}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "output_code.py").write_text(source)
+    inputs = {
+        name: aoti_logs.load(tmp_path / name).launches["inputs"].to_list() for name in ("written", "read")
+    }
+    assert inputs == {"written": [["arg1_1", "arg2_1"]], "read": [["arg1_1", "arg2_1", "buf0"]]}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.kernel_accesses import memory_accesses
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.size_expr import size_text
 
 if TYPE_CHECKING:
     from aoti_logs.code.model import Argument, Launch
+    from aoti_logs.code.view import ModelView
 
+_INDUCTORS = re.compile(r"triton_[a-z]{3}_|cpp_")
 _TENSORS = {ArgumentKind.BUFFER, ArgumentKind.INPUT, ArgumentKind.CONSTANT}
 
 
@@ -27,7 +31,9 @@ def behind(argument: Argument, *, cpp: bool) -> str:
     """Return what an argument passes on: a tensor's name, a size's expression, a literal, else its text."""
     if argument.kind in _TENSORS and argument.name:
         return argument.name
-    return value_text(argument, cpp=cpp) or argument.name or argument.text
+    # An expression that cannot be made canonical is not the one symbol in it.
+    alone = None if argument.kind is ArgumentKind.EXPRESSION else argument.name
+    return value_text(argument, cpp=cpp) or alone or argument.text
 
 
 def passed(launch: Launch, *, cpp: bool) -> list[str]:
@@ -41,3 +47,18 @@ def passed(launch: Launch, *, cpp: bool) -> list[str]:
         for a in launch.arguments
         if whole or a.param is not None or (launch.unbound and a.kind is not ArgumentKind.OTHER)
     ]
+
+
+def only_written(view: ModelView, launch: Launch) -> set[str | None]:
+    """Return the tensors that a call gives only to be written: those of `out_ptr0` and the like.
+
+    In a kernel of Inductor the name tells it; a user may read what is called so.
+    """
+    outputs = {
+        a.param: a.name for a in launch.arguments if a.param is not None and a.param.startswith("out_ptr")
+    }
+    body = None if not outputs or _INDUCTORS.match(launch.kernel) else view.body(launch.kernel)
+    for access in () if body is None else memory_accesses(body):
+        if access.kind != "store" and access.pointer is not None:
+            outputs.pop(access.pointer, None)
+    return set(outputs.values())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.case_parts import Bound, Indexed, IndexSource
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from aoti_logs.code.python_line import PythonLine
     from aoti_logs.parse.events import Assertion, LogEvents
     from aoti_logs.sources.source import Source
+
+MOST = 8
+"""So many other places that fit are looked at."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,10 @@ class IndexCase:
     """How many threads the blocks have that printed, where the wrapper tells it."""
     checks_on: bool | None
     """AOTI_RUNTIME_CHECK_INPUTS as the log's command line sets it; None when nothing tells."""
+    others: tuple[IndexCase, ...] = ()
+    """The same failure at each other check or launch that fits as well; theirs are empty."""
+    more: int = 0
+    """How many of these are left out of `others`."""
 
     @property
     def launch(self) -> Launch | None:
@@ -99,7 +107,26 @@ def build_case(assertion: Assertion, events: LogEvents, evidence: Evidence) -> I
             None,
             checks_on,
         )
-    site = sites[0]
+    join = partial(_joined, assertion, events, evidence, sites, hints, checks_on)
+    case = join(sites[0])
+    elsewhere = [partial(join, sites[0], n) for n in range(1, len(case.launches))]
+    elsewhere += [partial(join, site) for site in sites[1:]]
+    return replace(
+        case, others=tuple(other() for other in elsewhere[:MOST]), more=max(len(elsewhere) - MOST, 0)
+    )
+
+
+def _joined(
+    assertion: Assertion,
+    events: LogEvents,
+    evidence: Evidence,
+    sites: tuple[Site, ...],
+    hints: Hints,
+    checks_on: bool | None,
+    site: Site,
+    nth: int = 0,
+) -> IndexCase:
+    """Join what one check says; the launch that is quoted is the `nth` of those that fit."""
     view = evidence.view(site.wrapper) if site.wrapper is not None else None
     launches, strength, why = launch_of(site, hints)
     body = evidence.body(site.kernel)
@@ -117,6 +144,7 @@ def build_case(assertion: Assertion, events: LogEvents, evidence: Evidence) -> I
                 Confidence.PROVEN,
                 "the value printer announced this launch last",
             )
+    launches = (*launches[nth:], *launches[:nth])
     launch = launches[0] if launches else None
     if len(launches) > 1 or len(sites) > 1:
         # Which of them failed is not known, so no number may be taken for its own.

@@ -153,7 +153,7 @@ def cpp_params(text: str) -> tuple[Param, ...]:
 
 def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
     """Yield (line, message) of every bounds check in the text of a kernel; the first line is `first_line`."""
-    line, at = first_line, 0
+    line, at, torn = first_line, 0, 0
     if "TORCH_CHECK" not in text and "device_assert" not in text:
         return
     for match in _CHECK.finditer(text):
@@ -161,9 +161,12 @@ def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
             parts = _cpp_arguments(text, match.end() - 1)
         else:
             parts = python_arguments(text[match.end() - 1 : match.end() + _LONGEST_CHECK], 0)
-        if parts is None or text[text.rfind("\n", 0, match.start()) + 1 : match.start()].lstrip().startswith(
-            "#"
-        ):
+        if parts is None:
+            torn += 1
+            if torn > _MOST_TORN:
+                return
+            continue
+        if _is_comment(text, match.start()):
             continue
         message = next((m for m in map(_message, reversed(parts)) if m is not None), None)
         if message is not None:
@@ -173,6 +176,14 @@ def check_messages(text: str, first_line: int) -> Iterator[tuple[int, str]]:
 
 
 _LONGEST_CHECK = 4000
+_MOST_TORN = 200
+"""So many checks that do not end are no kernel's."""
+
+
+def _is_comment(text: str, at: int) -> bool:
+    """Tell whether the line begins as a comment of Python."""
+    start = text.rfind("\n", max(0, at - _LONGEST_CHECK), at) + 1
+    return at - start <= _LONGEST_CHECK and text[start:at].lstrip().startswith("#")
 
 
 def _cpp_arguments(text: str, start: int) -> tuple[str, ...] | None:
@@ -188,16 +199,19 @@ def _cpp_arguments(text: str, start: int) -> tuple[str, ...] | None:
 def python_arguments(text: str, start: int) -> tuple[str, ...] | None:
     """Return what stands between the commas of a bracket of Python, without comments; None when it does not close."""
     parts: list[str] = []
-    kept, at, depth = "", start + 1, 0
+    kept: list[str] = []
+    at, depth = start + 1, 0
     for token in _PYTHON_TOKEN.finditer(text, start):
         mark = token.group()
         if mark.startswith("#"):
-            kept, at = kept + text[at : token.start()], token.end()
+            kept.append(text[at : token.start()])
+            at = token.end()
         elif len(mark) == 1 and mark != ",":
             depth += 1 if mark in "([{" else -1
         if depth <= 0 or (mark == "," and depth == 1):
-            parts.append((kept + text[at : token.start()]).strip())
-            kept, at = "", token.end()
+            parts.append("".join((*kept, text[at : token.start()])).strip())
+            kept.clear()
+            at = token.end()
         if depth <= 0:
             return tuple(parts if parts[-1] else parts[:-1])
     return None

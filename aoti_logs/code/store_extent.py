@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.body import Loop, Store
-from aoti_logs.code.expr import Load, Name, Num, Op, Opaque, children
+from aoti_logs.code.body import Guard, Loop, Store
+from aoti_logs.code.expr import Load, Name, Num, Op, Opaque, children, names
 from aoti_logs.code.slice_scope import Scope, inner
 
 if TYPE_CHECKING:
     from aoti_logs.code.expr import Expr
 
 _LANE = re.compile(r"([xyzr]\d*_?)index")
+_LANE_MASK = re.compile(r"[xyzr]\d*_?mask|None")
+"""Masks that leave out what lies beyond the numel alone."""
 _MOST_STEPS = 2000
 
 
@@ -22,6 +24,11 @@ def store_extents(scope: Scope, position: int, store: Store) -> tuple[Expr, ...]
     None when it depends on data or on something that cannot be told. Inductor's loops set another element in each
     round, so that the product of the extents is the number of elements.
     """
+    if store.mask is not None and not all(_LANE_MASK.fullmatch(name) for name in names(store.mask)):
+        return None
+    guards = (s for s in scope.body.statements if isinstance(s, Guard) and s.scope)
+    if any(store.scope[: len(g.scope)] == g.scope and _on_data(g, scope, position) for g in guards):
+        return None
     todo: list[tuple[Expr, int, tuple[int, ...]]] = [(store.index, position, store.scope)]
     extents: dict[str, Expr] = {}
     met: set[tuple[str, int]] = set()
@@ -53,6 +60,14 @@ def store_extents(scope: Scope, position: int, store: Store) -> tuple[Expr, ...]
                 met.add((expr.id, begun))
                 todo.append((assign.value, begun, inner(assign)))
     return None
+
+
+def _on_data(guard: Guard, scope: Scope, position: int) -> bool:
+    """Tell whether a condition looks at more than loop variables and sizes, as those of a tail loop do."""
+    return any(
+        scope.loop(name, position, guard.scope) is None and scope.body.param(name) is None
+        for name in names(guard.condition)
+    )
 
 
 def _length(loop: Loop) -> Expr | None:

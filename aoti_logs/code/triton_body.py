@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["parse_python", "to_expr", "triton_body"]
 
 _DEF = re.compile(r"^(\s*)def (\w+)\(")
-_AXES = re.compile(r"\[[^\[\]]*:[^\[\]]*\]|expand_dims|reshape|\bview\(|trans\b|permute|\.T\b|join|split")
+_AXES = re.compile(r"\[[^\[\]:]{0,200}:|expand_dims|reshape|\bview\(|trans\b|permute|\.T\b|join|split")
 """What may stand where a block gets another axis; slices (`[:, None]`) stand nowhere else in a kernel."""
 _TORN = 40
 

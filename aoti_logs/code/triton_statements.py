@@ -95,9 +95,18 @@ class Reader:
 
     def block(self, body: Sequence[ast.stmt]) -> None:
         """Read statements in order."""
-        for node in body:
+        for place, node in enumerate(body):
             if len(self.statements) > _MOST_STATEMENTS:
                 self.unread.append((self._line(node), "too many statements"))
+                return
+            rest = body[place + 1 :]
+            if isinstance(node, ast.If) and rest and (_leaves(node.body) or _leaves(node.orelse)):
+                # What follows `if a: return` runs only where `a` does not hold.
+                if _leaves(node.body):
+                    whole = ast.If(node.test, node.body, [*node.orelse, *rest])
+                else:
+                    whole = ast.If(node.test, [*node.body, *rest], node.orelse)
+                self.statement(ast.copy_location(whole, node))
                 return
             self.statement(node)
 
@@ -142,6 +151,8 @@ class Reader:
                 loop = self.loop(target, self.value(values, line), line)
                 if loop is None:
                     self.unread.append((line, ast.unparse(node).splitlines()[0]))
+                elif any(isinstance(n, ast.Break | ast.Return) for part in body for n in ast.walk(part)):
+                    loop = replace(loop, stop=None)
                 self.nested(body, loop)
             case ast.While(body=body):
                 self.nested(body, Loop("", Num(0), None, line))
@@ -315,6 +326,11 @@ class _Inliner(ast.NodeTransformer):
         if isinstance(node.func, ast.Name):
             return self.reader.inline(node, node.func.id, self.line) or node
         return node
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Tell whether nothing behind a block runs after it."""
+    return bool(body) and isinstance(body[-1], ast.Return | ast.Continue | ast.Break | ast.Raise)
 
 
 def _locals(function: ast.FunctionDef) -> set[str]:

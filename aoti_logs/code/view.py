@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from aoti_logs.code.size_evidence import SizeEvidence
     from aoti_logs.code.symbol_facts import SymbolFacts, Symbols
 
-_MAX_BUFFERS = 500
 _EXTENTS = re.compile(r"[{(]([^{}()]*(?:\([^()]*\)[^{}()]*)*)[})]")
 
 
@@ -279,30 +278,8 @@ class ModelView:
         return tuple(dict.fromkeys(a.name for a in pointers if a.param in loaded and a.name))
 
     def roots(self, name: str, before: int) -> tuple[Tensor, ...]:
-        """Return the model inputs and constants that the values of a buffer are made from, or may be.
-
-        Where several launches may have written it (branches, operators that may write what they are given), what all
-        of them read is followed.
-        """
-        found: dict[str, Tensor] = {}
-        todo = [(name, before)]
-        seen: set[tuple[str, int]] = set()
-        while todo and len(seen) < _MAX_BUFFERS:
-            current, position = todo.pop()
-            if (current, position) in seen:
-                continue
-            seen.add((current, position))
-            tensor = self.named(current)
-            if tensor.kind in {ArgumentKind.INPUT, ArgumentKind.CONSTANT}:
-                found.setdefault(current, tensor)
-                continue
-            told = self.last_writer(current, position)
-            for writer in told.writers:
-                launch = self.wrapper.launch(writer.launch)
-                todo += [(n, writer.launch) for n in self.read_by(launch, writer.name)]
-            for given in told.given:
-                found.setdefault(given, self.named(given))
-        return tuple(found.values())
+        """Return the model inputs (and constants) that the values of a buffer are made from, or may be."""
+        return tuple(self.named(n) for n in self.inputs_reaching(name, before).values)
 
     @cached_property
     def _buffer_uses(self) -> BufferUses:

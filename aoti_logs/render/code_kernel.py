@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.argument_text import behind
 from aoti_logs.code.body import Check, Store
 from aoti_logs.code.expr import Load, walk
-from aoti_logs.code.model import ArgumentKind
+from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.slice import slice_check
 from aoti_logs.render.code_overview import TENSORS, aligned, described
 
@@ -101,14 +102,17 @@ def launch_lines(view: ModelView, launch: Launch) -> Iterator[str]:
         yield f"      grid {', '.join(launch.grid)}"
     if launch.source_nodes:
         yield f"      from {', '.join(launch.source_nodes)}"
+    cpp = view.wrapper.flavour != "jit_python"
+    # What only the launcher is given stands in the grid.
+    whole = launch.backend is Backend.EXTERN or launch.unbound is not None
     rows = [
         [
             f"    {a.param if a.param is not None else '-'}",
-            a.name or " ".join(a.text.split()),
+            " ".join(behind(a, cpp=cpp).split()),
             _meaning(view, a),
         ]
         for a in launch.arguments
-        if a.kind is not ArgumentKind.OTHER
+        if a.kind is not ArgumentKind.OTHER and (whole or a.param is not None)
     ]
     yield from aligned(rows)
     written = view.written_by(launch)
@@ -130,4 +134,5 @@ def _meaning(view: ModelView, argument: Argument) -> str:
     if chain and chain[-1].tensor is not None and chain[-1].dim is not None:
         what = "stride" if chain[-1].stride else "dim"
         parts.append(f"{what} {chain[-1].dim} of {view.named(chain[-1].tensor).shown}")
-    return ", ".join(parts)
+    found = ", ".join(parts)
+    return f"where {found}" if found and argument.kind is ArgumentKind.EXPRESSION else found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.argument_text import behind
+from aoti_logs.code.argument_text import behind, only_written
 from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
 from aoti_logs.code.model_facts import headline, unchecked
 
@@ -127,7 +127,7 @@ def _launches(view: ModelView, *, everything: bool) -> Iterator[str]:
 def call_text(view: ModelView, launch: Launch) -> str:
     """Return a launch as `buf2 = kernel(ids, emb.weight; s70)` with the user's names."""
     written = list(view.written_by(launch))
-    only_out = {a.name for a in launch.arguments if (a.param or "").startswith("out_ptr")}
+    only_out = only_written(view, launch)
     tensors = [
         view.tensor(a).shown
         for a in launch.arguments

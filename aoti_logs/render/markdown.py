@@ -36,8 +36,7 @@ def render_markdown(explanation: Explanation, *, everything: bool = False) -> st
     for finding in shown:
         lines += [*_finding(finding), ""]
     if not shown:
-        number = len(explanation.inputs)
-        lines += [f"No failure found in {number} {'source' if number == 1 else 'sources'}.", ""]
+        lines += [explanation.nothing, ""]
     hidden = [f for f in explanation.findings if f not in shown]
     lines += [f"- note **{note.rule}**: {_text(note.title)}" for note in hidden[:20]]
     lines += [f"- not read: {_text(problem)}" for problem in explanation.problems[:20]]

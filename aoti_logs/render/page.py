@@ -33,11 +33,11 @@ def render_page(explanation: Explanation, sources: Mapping[str, Source]) -> str:
     """
     excerpts = Excerpts(explanation.findings, sources)
     body = "\n".join([*_body(explanation, excerpts), *_files(excerpts)])
-    return document("What failed, and why", body, generator="aoti-logs explain", style=_STYLE)
+    return document(explanation.heading, body, generator="aoti-logs explain", style=_STYLE)
 
 
 def _body(explanation: Explanation, excerpts: Excerpts) -> Iterator[str]:
-    yield "<h1>What failed, and why</h1>"
+    yield f"<h1>{safe(explanation.heading)}</h1>"
     inputs = explanation.inputs
     more = f" and {len(inputs) - _INPUTS:,} more" if len(inputs) > _INPUTS else ""
     yield f"<p>{safe(', '.join(inputs[:_INPUTS]) or 'no log of a run')}{more}</p>"
@@ -46,8 +46,8 @@ def _body(explanation: Explanation, excerpts: Excerpts) -> Iterator[str]:
     notes = [f for f in explanation.findings if _is_hidden(f)]
     for number, finding in enumerate(main, 1):
         yield from FindingHtml(finding, excerpts, log=several).lines(f"finding-{number}")
-    if not explanation.failed:
-        yield '<p class="none">No rule found a failure in what was given.</p>'
+    if not explanation.failed and not main:
+        yield f'<p class="none">{safe(explanation.nothing)}</p>'
     if notes:
         yield f"<details><summary>{len(notes):,} {'note' if len(notes) == 1 else 'notes'}</summary>"
         for number, finding in enumerate(notes, 1):

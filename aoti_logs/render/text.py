@@ -47,18 +47,23 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
         if several and finding.log != log:
             log = finding.log
             lines += ["", f"==== {clean(log or '')}", ""] if lines else [f"==== {clean(log or '')}", ""]
-        lines += [*_finding(finding), ""]
+        lines += [*finding_lines(finding), ""]
     if not shown:
         lines += [*_nothing(explanation), ""]
-    lines += _hidden([f for f in explanation.findings if f not in shown])
-    for problem in explanation.problems[:10]:
-        lines.append(f"not read: {clean(problem)}")
-    if len(explanation.problems) > 10:
-        lines.append(f"not read: and {len(explanation.problems) - 10} more")
+    lines += hidden_lines([f for f in explanation.findings if f not in shown])
+    lines += problem_lines(explanation)
     return "\n".join(map(clean, lines)).rstrip() + "\n"
 
 
-def _hidden(notes: Sequence[Finding]) -> Iterator[str]:
+def problem_lines(explanation: Explanation) -> Iterator[str]:
+    """Name what could not be read."""
+    for problem in explanation.problems[:10]:
+        yield f"not read: {clean(problem)}"
+    if len(explanation.problems) > 10:
+        yield f"not read: and {len(explanation.problems) - 10} more"
+
+
+def hidden_lines(notes: Sequence[Finding]) -> Iterator[str]:
     """Name the notes that are not shown whole, one a line; what several logs say alike once."""
     alike: dict[str, int] = {}
     for note in notes:
@@ -83,7 +88,8 @@ def _nothing(explanation: Explanation) -> Iterator[str]:
         yield "  nothing there is a log of a run; the files that were read are listed by `aoti-logs tables`"
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """Write one finding whole."""
     names = ShortNames([link.place.source for link in (*finding.chain, *finding.consequences) if link.place])
     yield f"{finding.severity}[{finding.rule}]: {_cut(finding.title)}"
     yield f"  {confidence_line(finding)}" + (f"    rank {finding.rank}" if finding.rank is not None else "")
@@ -166,7 +172,8 @@ def _following(link: Link, names: ShortNames) -> str:
 def confidence_line(finding: Finding) -> str:
     """Say how sure a finding is, and how much of its chain is quoted."""
     proven = sum(link.strength is Confidence.PROVEN for link in finding.chain)
-    links = f"{proven} of {len(finding.chain)} links are quoted from this run"
+    of = "model" if finding.rule.startswith("AL7") else "run"
+    links = f"{proven} of {len(finding.chain)} links are quoted from this {of}"
     doubt = _cut(finding.doubt) if finding.doubt else None
     return {
         Confidence.PROVEN: f"proven: {links}",

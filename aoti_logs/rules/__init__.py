@@ -99,6 +99,19 @@ _NAMES = (
     "al618_operator",
     "al620_tool_usage",
     "al701_model",
+    "al711_inputs_unchecked",
+    "al712_shared_size",
+    "al713_small_sizes",
+    "al714_ignored_errors",
+    "al715_layout_on_trust",
+    "al716_index_unasserted",
+    "al717_data_size",
+    "al718_divided_size",
+    "al721_constants",
+    "al722_files_missing",
+    "al723_bound_to",
+    "al724_debug_code",
+    "al731_not_read",
 )
 
 

@@ -83,7 +83,7 @@ def _told(case: ErrorCase, told: InputMismatch) -> ErrorTold:
         links=(*input_links(found), *story_links(story)),
         facts=facts,
         fixes=_fixes(told, found),
-        missing=() if found else (_NAME,),
+        missing=_missing(found),
     )
 
 
@@ -98,6 +98,18 @@ def name_facts(found: tuple[FailedInput, ...]) -> dict[str, Any]:
     if len(rows) == 1:
         return {k: v for k, v in rows[0].items() if v is not None}
     return {"candidates": rows} if rows else {}
+
+
+def _missing(found: tuple[FailedInput, ...]) -> tuple[Missing, ...]:
+    if found and any(f.name is None for f in found):
+        args = ", ".join(dict.fromkeys(f"`{f.check.tensor}`" for f in found if f.name is None))
+        return (
+            Missing(
+                f"the user's name of {args}",
+                "the printed exported program, or TORCH_TRACE=dir when compiling",
+            ),
+        )
+    return () if found else (_NAME,)
 
 
 def built_in(found: tuple[FailedInput, ...]) -> bool | None:
@@ -192,7 +204,7 @@ def _layout(case: ErrorCase, told: LayoutMismatch) -> ErrorTold:
         links=(*input_links(found), *story_links(story)),
         facts=facts,
         fixes=("give the tensor that the model was compiled for",),
-        missing=() if found else (_NAME,),
+        missing=_missing(found),
     )
 
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Confidence, Experiment
+from aoti_logs.explain import Confidence, Experiment, Missing
 from aoti_logs.parse.aoti_facts import InputMismatch
 from aoti_logs.rules import al201_input_mismatch as al201
 from aoti_logs.rules.aoti_wrapper import failed_inputs
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _SPECIAL = 2
 _FIX = (
     "run without AOTI_RUNTIME_CHECK_INPUTS, or compile with aot_inductor.check_lowerbound=False (torch 2.11+)"
+)
+_RANGE = Missing(
+    "the range that the export declared", "the exported program, printed at export or saved in the package"
 )
 _FIX_BUILT_IN = "compile without AOT_INDUCTOR_DEBUG_COMPILE"
 
@@ -70,11 +73,13 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         )
         because = (f"the compiler treats sizes 0 and 1 as special; {told_by}",)
     confidence = Confidence.LIKELY if allowed else Confidence.POSSIBLE
+    missing = base.missing if ranges else (*base.missing, _RANGE)
     return replace(
         base,
         code="AL206",
         title=title,
         confidence=confidence,
+        missing=missing,
         because=(*because, *base.because),
         fixes=(_FIX_BUILT_IN if al201.built_in(found) else _FIX,),
         decide=()
@@ -93,7 +98,7 @@ def _without(command: str) -> Experiment:
         (("AOTI_RUNTIME_CHECK_INPUTS", "0"),),
         "run",
         "the model then runs with this size; compare the result with eager",
-        "read once by each loaded model; unset, or a text that begins with 0, is off",
+        "read once by each loaded model; unset, or a text that begins with 0, is off; code that torch 2.7 compiled takes 0 for on: there, unset it",
         "no other input is checked then either",
     )
 

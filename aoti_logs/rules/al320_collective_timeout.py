@@ -212,7 +212,7 @@ def _recorder(command: str) -> Experiment:
         (("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"), ("TORCH_NCCL_DUMP_ON_TIMEOUT", "1")),
         "run",
         "the flight recorder keeps the last collectives of each rank with their Python stacks, and prints and dumps them",
-        "the process group reads both when it is made; since torch 2.9 the first is called TORCH_FR_BUFFER_SIZE",
+        "the process group reads both when it is made; torch 2.8 and newer also read TORCH_FR_BUFFER_SIZE, and 2.11 and newer record 2000 without it",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.model import ArgumentKind
+from aoti_logs.rules.agreement import agreed
 from aoti_logs.rules.wording import extremes, main_index
 
 if TYPE_CHECKING:
@@ -49,8 +50,18 @@ def facts_of(case: IndexCase, events: LogEvents) -> dict[str, Any]:
         facts["threads_in_these_blocks"] = case.threads
     if assertion.file:
         facts["generated_file"] = _is_generated(assertion.file)
-    facts |= _code_facts(case)
+    facts |= _agreed_facts(case)
     facts |= _run_facts(case, events)
+    return facts
+
+
+def _agreed_facts(case: IndexCase) -> dict[str, Any]:
+    """Return what is true whichever of the checks and launches at hand it was."""
+    if case.more:
+        return _kernel_facts(case)
+    facts = _code_facts(case)
+    for other in case.others:
+        facts = agreed(facts, _code_facts(other))
     return facts
 
 
@@ -64,12 +75,15 @@ def _is_generated(path: str) -> bool:
     return len(stem) == 52 and stem.startswith("c") and stem.isalnum() and name.endswith((".py", ".cpp"))
 
 
+def _kernel_facts(case: IndexCase) -> dict[str, Any]:
+    kernels = list(dict.fromkeys(s.kernel.name for s in case.sites))
+    return {"kernel": kernels[0] if len(kernels) == 1 else None, "kernel_candidates": kernels}
+
+
 def _code_facts(case: IndexCase) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if case.site is not None:
-        kernels = list(dict.fromkeys(s.kernel.name for s in case.sites))
-        facts["kernel"] = kernels[0] if len(kernels) == 1 else None
-        facts["kernel_candidates"] = kernels
+        facts |= _kernel_facts(case)
         facts["kernel_source"] = str(case.site.kernel.source.place(case.site.line))
         if facts["kernel"] == "kernel" and case.launch is not None:
             facts["kernel"] = case.launch.kernel
@@ -85,7 +99,7 @@ def _code_facts(case: IndexCase) -> dict[str, Any]:
         if calls:
             facts["unchecked_shim_calls"] = list(dict.fromkeys(calls))
     if case.launches:
-        facts["launches"] = [k.index for k in case.launches]
+        facts["launches"] = sorted(k.index for k in case.launches)
     if case.bound is not None:
         facts |= _bound_facts(case)
     if case.slice is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict, weakest
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.error_case import SAME_COMMAND
 from aoti_logs.rules.index_facts import facts_of
@@ -24,9 +25,7 @@ _FIRST = ["AL104", "AL107", "AL101", "AL103", "AL102", "AL105", "AL106", "AL110"
 
 def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding:
     """Judge a case."""
-    from aoti_logs.rules import index_rules
-
-    verdicts = [v for rule in index_rules() if (v := rule.judge(case)) is not None]
+    verdicts = _verdicts(case)
     verdicts.sort(key=lambda v: (_WORDS.index(v.confidence), _FIRST.index(v.code)))
     sure = [v for v in verdicts if v.confidence in {Confidence.PROVEN, Confidence.LIKELY}]
     if sure:
@@ -53,6 +52,33 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
         verdicts=tuple(verdicts) or (lead,),
         consequences=consequences,
     )
+
+
+def _verdicts(case: IndexCase) -> list[Verdict]:
+    """Judge every place that fits; where they differ, none is more than possible."""
+    from aoti_logs.rules import index_rules
+
+    places = (case, *case.others)
+    found = []
+    for rule in index_rules():
+        told = [(place, v) for place in places if (v := rule.judge(place)) is not None]
+        if not told:
+            continue
+        lead = told[0][1]
+        titles = {v.title: place for place, v in reversed(told)}
+        others = [f"{_where(case, p)} fits as well: there {t}" for t, p in titles.items() if t != lead.title]
+        if others or len(told) < len(places):
+            sureness = weakest(lead.confidence, Confidence.POSSIBLE)
+            lead = replace(lead, because=(*lead.because, *others), confidence=sureness)
+        found.append(lead)
+    return found
+
+
+def _where(case: IndexCase, place: IndexCase) -> str:
+    """Name another place that fits as well as the first."""
+    if place.site is None or place.site is case.site:
+        return f"launch {place.launch.index}" if place.launch is not None else "another launch"
+    return f"the check in line {place.site.line} of {place.site.kernel.name}"
 
 
 def _consequences(case: IndexCase, events: LogEvents) -> tuple[Link, ...]:
@@ -139,6 +165,7 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
                 "compile",
                 "generates checks of dtype and sizes of every input; then run it again",
                 "this wrapper has no checks of inputs; torch before 2.7 generates them with this setting only",
+                "torch 2.4 and 2.5 also need TORCHINDUCTOR_ABI_COMPATIBLE=1",
             )
         )
     if is_aot(case) and not case.numbers.dumps:

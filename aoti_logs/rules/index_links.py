@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.locate import Site
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.explain import Confidence, Link, Missing, weakest
+from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.exactness import is_exact
 from aoti_logs.rules.wording import main_index, range_text, tensor_name
 
@@ -26,13 +27,23 @@ _SHOWN = 4
 
 def links_of(case: IndexCase) -> tuple[Link, ...]:
     """Return the links in the order in which a person follows them."""
-    behind = [*_sizes(case), *_index(case), *_indexed(case), *_python(case)]
+    behind = [*_sizes(case), *_index(case), *_indexed(case), *_others(case), *_python(case)]
     return (
         _assertion(case),
         *_kernels(case),
         *_launches(case),
         *(replace(link, strength=weakest(link.strength, case.strength)) for link in behind),
     )
+
+
+def _others(case: IndexCase) -> Iterator[Link]:
+    """Quote index and indexed tensor of the other places that fit as well."""
+    seen = {(link.place, link.details) for link in (*_index(case), *_indexed(case))}
+    for other in case.others[: _SHOWN - 1]:
+        for link in (*_index(other), *_indexed(other)):
+            if (link.place, link.details) not in seen:
+                seen.add((link.place, link.details))
+                yield link
 
 
 def missing_of(case: IndexCase) -> tuple[Missing, ...]:
@@ -44,7 +55,7 @@ def missing_of(case: IndexCase) -> tuple[Missing, ...]:
         return (
             Missing("kernel, launch, sizes and inputs: no generated code at hand holds this check", code),
         )
-    found = []
+    found = [*_missing_place(case)]
     if case.site.wrapper is None:
         found.append(
             Missing(
@@ -71,6 +82,25 @@ def missing_of(case: IndexCase) -> tuple[Missing, ...]:
             Missing(f"the kernel's lines {lines} could not be read; the index may have more sources", "-")
         )
     return tuple(found)
+
+
+def _missing_place(case: IndexCase) -> Iterator[Missing]:
+    """Say what would tell which of several checks or launches it was."""
+    if case.others and case.assertion.form is AssertionForm.CPU:
+        yield Missing(
+            "which of them failed: neither the kernel's file nor a stack is in the log",
+            "the whole stderr of the run: torch prints the kernel's file and line (`Exception raised from`) and the frames",
+        )
+    elif len(case.launches) > 1:
+        yield Missing(
+            f"which of {len(case.launches)} launches failed",
+            "CUDA_LAUNCH_BLOCKING=1 and the whole stderr: a frame or a line of the wrapper is the launch",
+        )
+    elif case.others:
+        yield Missing(
+            "which of them failed: the kernel's file is not in the assertion line",
+            "the assertion lines as they were printed, with the path before the line number",
+        )
 
 
 def _missing_names(case: IndexCase) -> Iterator[Missing]:

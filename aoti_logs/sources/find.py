@@ -189,6 +189,7 @@ class _Finder:
                 source.kind = Kind.LOG  # a report with a log pasted into it
             subject = asked and (own or source.kind in _SUBJECTS)
             source.role = Role.SUBJECT if subject else Role.CONTEXT
+            source.asked = asked
             if asked:
                 self.asked.add(id(source))
             self.sources.append(source)

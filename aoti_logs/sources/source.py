@@ -101,6 +101,7 @@ class Source:
         problems: what went wrong while its bytes were read, in sentences; filled by `read`.
         part: which file of a tlparse report it is, where its content tells.
         report: the tlparse report that it belongs to.
+        asked: it, or the folder that it lies in, is what was asked about; False for what is only consulted.
     """
 
     def __init__(
@@ -124,6 +125,7 @@ class Source:
         self.parent = parent
         self._parent_lines = parent_lines
         self.role = role
+        self.asked = True
         self.label = label
         self.rank = rank
         self.compile_id = compile_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.code.argument_text import passed
+from aoti_logs.code.argument_text import only_written, passed
 from aoti_logs.code.model import ArgumentKind
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ def launch_rows(view: ModelView) -> Iterator[tuple[Any, ...]]:
     source, cpp = view.wrapper.source, view.wrapper.flavour != "jit_python"
     for launch in view.wrapper.launches:
         outputs = view.written_by(launch)
-        only_written = {a.name for a in launch.arguments if (a.param or "").startswith("out_ptr")}
+        outs = only_written(view, launch)
         inputs = [
             a.name
             for a in launch.arguments
-            if a.kind in _TENSORS and a.name and a.name not in only_written and a.name not in launch.outputs
+            if a.kind in _TENSORS and a.name and a.name not in outs and a.name not in launch.outputs
         ]
         sizes = [a.text for a in launch.arguments if a.kind in _SIZES and a.param is not None]
         place = source.place(launch.line)
