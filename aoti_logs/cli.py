@@ -92,7 +92,7 @@ def audit(
 
         _write(render_audit(audited, everything=everything))
     else:
-        _write(_explained(run, audited, form, everything=everything))
+        _write(_explained(run, audited, form, everything=everything, plan=False))
     if check and audited.warned:
         raise typer.Exit(1)
     if check and (not audited.models or audited.problems):
