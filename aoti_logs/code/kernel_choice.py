@@ -41,8 +41,8 @@ def defined_elsewhere(name: str, declared: Kernel | None, wrapper: Wrapper, base
     return next(iter(texts.values())) if len(texts) == 1 else None
 
 
-def _types(kernel: Kernel) -> list[str | None]:
-    return [None if p.dtype is None else "".join(p.dtype.split()) for p in kernel.params]
+def _types(kernel: Kernel) -> list[str]:
+    return ["".join(p.dtype.split()) for p in kernel.params]
 
 
 def _near(theirs: Sequence[str], ours: Sequence[str], files: set[str]) -> int:
