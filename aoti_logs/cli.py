@@ -349,7 +349,7 @@ def settings(
 
 
 def _explained(
-    run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool, plan: bool
+    run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool, plan: bool = False
 ) -> str:
     """Return an explanation in one of its forms."""
     if plan and form not in {ExplainFormat.TEXT, ExplainFormat.JSON}:
