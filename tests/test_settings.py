@@ -192,6 +192,13 @@ def test_an_unknown_name_and_release_are_clear_sentences():
     assert call("--version", "new").exit_code == 2
 
 
+def test_the_page_in_docs_is_up_to_date(root_dir, monkeypatch):
+    monkeypatch.syspath_prepend(str(root_dir / "docs"))
+    import generate  # type: ignore[import-not-found]  # docs/ is no package
+
+    assert (root_dir / "docs" / "settings.md").read_text() == generate.settings_page(), "run `make docs`"
+
+
 def test_settings_need_neither_torch_nor_polars_nor_lark():
     code = (
         "import sys; from aoti_logs.settings import setting; setting('TORCH_LOGS');"

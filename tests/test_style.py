@@ -17,7 +17,21 @@ MACHINE_PATHS = re.compile(
 INVENTED = ("/home/user/", "/home/me/", "/Users/me/", "/home/alice/")
 RECORDED = ("fixtures/", "tests/golden/")
 
-ROOMS = ("errors", "_grammar", "sources", "records", "parse", "explain", "code", "rules", "render", "report")
+ROOMS = (
+    "errors",
+    "settings",
+    "_grammar",
+    "sources",
+    "records",
+    "parse",
+    "ladder",
+    "explain",
+    "code",
+    "rules",
+    "plan",
+    "render",
+    "report",
+)
 # (module, room that it looks into although it stands to its right): reason
 BACKWARDS = {
     ("sources/kinds.py", "records"): "a trace is told by the form of its record heads, which records knows",

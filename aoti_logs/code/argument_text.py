@@ -59,6 +59,6 @@ def only_written(view: ModelView, launch: Launch) -> set[str | None]:
     }
     body = None if not outputs or _INDUCTORS.match(launch.kernel) else view.body(launch.kernel)
     for access in () if body is None else memory_accesses(body):
-        if access.kind != "store":
-            outputs.pop(access.pointer or "", None)
+        if access.kind != "store" and access.pointer is not None:
+            outputs.pop(access.pointer, None)
     return set(outputs.values())

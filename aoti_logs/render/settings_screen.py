@@ -91,10 +91,10 @@ def releases(setting: Setting) -> str:
     """Say which releases of torch know a setting."""
     if setting.since is None:
         return f"not torch's own: {setting.owner}" if setting.owner else "2.13; older ones were not read"
-    first = "2.4 or older" if setting.since == "2.4" else setting.since
+    first = "2.4 (or older)" if setting.since == "2.4" else setting.since
     if setting.until is not None:
         return f"torch up to {setting.until}"
-    return f"torch {first}, and newer" if first != setting.since else f"torch {first} and newer"
+    return f"torch {first} and newer"
 
 
 def _again(setting: Setting) -> str:

@@ -88,13 +88,11 @@ def _setting(name: str, topic: str, row: dict[str, Any]) -> Setting:
         read = f"when {module} is imported" if kind is Kind.ENVIRONMENT else "when code is compiled"
     proof = tuple(_proof(text) for text in row.pop("proof", ()))
     again = row.pop("again", _AGAIN.get(effect, "process"))
-    lists = {
-        key: tuple(row.pop(key))
-        for key in ("formerly", "changes", "misleads", "related", "rules")
-        if key in row
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
     }
     return Setting(
-        name=name, topic=topic, kind=kind, effect=effect, again=again, read=read, proof=proof, **lists, **row
+        name=name, topic=topic, kind=kind, effect=effect, again=again, read=read, proof=proof, **fields
     )
 
 
