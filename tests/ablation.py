@@ -55,6 +55,8 @@ RECORDED = {
     "printer records": r"stdout|VALUE_PRINTER",
 }
 """What the way to record a source must mention."""
+MOST = 12
+"""A folder with more files beside the log holds other runs, too: they are taken away together only."""
 FEW = 6
 """So many files of a kind are taken away one by one, too."""
 
@@ -83,7 +85,9 @@ def _without_files(folder: Path, log: str, work: Path) -> Iterator[Without]:
         gone[name] = of_kind
         if 1 < len(of_kind) <= FEW:
             gone |= {p.as_posix(): [p] for p in of_kind}
-    gone |= {p.name: [p] for p in others if len(p.parts) == 1 and not p.name.startswith("run_")}
+    beside = [p for p in others if len(p.parts) == 1 and not p.name.startswith("run_")]
+    if len(beside) <= MOST:
+        gone |= {p.name: [p] for p in beside}
     gone["sources"] = [p for p in others if p.parts[0] == "sources"]
     seen: set[tuple[Path, ...]] = {()}
     for name, parts in gone.items():
