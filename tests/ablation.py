@@ -43,6 +43,8 @@ SEEN_OTHERWISE = {
     "version_mismatch": {"triton_compilation_error", "subprocess_exception"},
 }
 """As what a failure is told, and truly, from another of the texts that it printed."""
+PLAINER = {"AL403": {"AL315"}}
+"""Rules that say of the same text less, and are sure of it: what ended the process, not in which code."""
 RECORDED = {
     "wrappers": r"wrapper|\.pt2|package|cache",
     "kernels": r"kernel|\.pt2|package|cache",
@@ -170,7 +172,12 @@ def _compared(found: aoti_logs.Finding, whole: aoti_logs.Finding, less: Without)
     said = []
     if ORDER.index(found.confidence) < ORDER.index(whole.confidence):
         said.append(f"confidence {found.confidence} (was {whole.confidence})")
-    if found.rule != whole.rule and found.confidence not in {Confidence.POSSIBLE, Confidence.UNKNOWN}:
+    plainer = found.rule in PLAINER.get(whole.rule, ())
+    if (
+        found.rule != whole.rule
+        and not plainer
+        and found.confidence not in {Confidence.POSSIBLE, Confidence.UNKNOWN}
+    ):
         said.append(f"rule {found.rule} {found.confidence} (was {whole.rule} {whole.confidence})")
     before, now = dict(_leaves(whole.facts)), dict(_leaves(found.facts))
     free = PLACES | (OF_THE_TEXT if less.of_log else set())
