@@ -66,7 +66,14 @@ def with_limits(told: Sequence[Finding], messages: Sequence[Finding]) -> list[Fi
     verdicts = tuple(
         replace(v, title=title, because=warned.verdicts[0].because, fixes=fixes) for v in lead.verdicts
     )
-    joined = replace(lead, title=title, facts=facts, chain=(*lead.chain, *warned.chain), verdicts=verdicts)
+    joined = replace(
+        lead,
+        title=title,
+        facts=facts,
+        chain=(*lead.chain, *warned.chain),
+        experiments=warned.experiments,
+        verdicts=verdicts,
+    )
     return [joined if f is lead else f for f in told] + [f for f in messages if f is not warned]
 
 

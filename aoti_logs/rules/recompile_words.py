@@ -150,6 +150,8 @@ def _guarded(what: str | None, name: str) -> str | None:
     """Say what would keep a guard from failing again."""
     if what in {"int_equality", "float_equality"}:
         return f"`{name}` is a Python number that changes: pass it as a tensor, or mark_dynamic its source, or keep it"
+    if what == "str_equality" and name:
+        return f"`{name}` is a string that changes, and each is compiled for itself: pass what it selects instead of it, or look it up outside of the compiled function"
     if what == "length" and name:
         return f"`len({name})` is the length of a Python container, which differs: code is compiled anew for each length of a list"
     if what == "type" and name:

@@ -118,6 +118,8 @@ def _one(log: Finding, trace: Finding) -> Finding:
         rank=lead.rank if lead.rank is not None else other.rank,
         chain=(*lead.chain, *python, link),
         consequences=(*lead.consequences, *other.consequences),
+        # A trace holds the reasons of all compiles: nothing is left to log.
+        experiments=() if lead.rule == "AL502" else lead.experiments,
     )
 
 
