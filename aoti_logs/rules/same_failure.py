@@ -99,6 +99,8 @@ def _one(log: Finding, trace: Finding) -> Finding:
     # A graph that broke off does not know the exception that the log has.
     sure = trace.rule != "AL611" and _ORDER.index(trace.confidence) < _ORDER.index(log.confidence)
     lead, other = (trace, log) if sure else (log, trace)
+    if lead.rule == "AL502":  # a trace holds the reasons of all compiles: nothing is left to log
+        lead = replace(lead, experiments=())
     place = other.chain[0].place if other.chain else None
     link = Link("trace" if other is trace else "log", _words(other), place)
     own = any(k.step == "python" for k in lead.chain)
@@ -118,8 +120,6 @@ def _one(log: Finding, trace: Finding) -> Finding:
         rank=lead.rank if lead.rank is not None else other.rank,
         chain=(*lead.chain, *python, link),
         consequences=(*lead.consequences, *other.consequences),
-        # A trace holds the reasons of all compiles: nothing is left to log.
-        experiments=() if lead.rule == "AL502" else lead.experiments,
     )
 
 
