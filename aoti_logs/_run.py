@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from aoti_logs.code.inside import Inside
     from aoti_logs.code.model import Kernel
     from aoti_logs.code.view import ModelView
-    from aoti_logs.explain import Audit, Explanation
+    from aoti_logs.explain import Audit, Explanation, Finding
+    from aoti_logs.ladder import Ladder
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceRecord
     from aoti_logs.rules.checkup import Checkup
@@ -283,7 +284,14 @@ class Run:
         findings = by_rank(findings)
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
-        return Explanation(inputs, tuple(findings), unparsed, (*problems, *while_reading))
+        return Explanation(
+            inputs, tuple(findings), unparsed, (*problems, *while_reading), planner=self._ladder
+        )
+
+    def _ladder(self, finding: Finding) -> Ladder:
+        from aoti_logs.plan import ladder_of
+
+        return ladder_of(finding, self)
 
     def audit(self) -> Audit:
         """Say what the compiled models that were given will do wrong silently or confusingly, before anything fails.

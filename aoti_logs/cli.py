@@ -57,11 +57,14 @@ def explain(
     rank: Annotated[int | None, typer.Option(help="Only findings of this rank.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also notes.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Exit 1 when something failed.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Every experiment that helps, the cheapest first (text and JSON).")
+    ] = False,
 ) -> None:
     """Say what failed, why, how that is known, and what to run next."""
     run = _load(paths, context)
     explanation = run.explain(rank=rank)
-    _write(_explained(run, explanation, form, everything=everything))
+    _write(_explained(run, explanation, form, everything=everything, plan=plan))
     if check and explanation.failed:
         raise typer.Exit(1)
 
@@ -89,7 +92,7 @@ def audit(
 
         _write(render_audit(audited, everything=everything))
     else:
-        _write(_explained(run, audited, form, everything=everything))
+        _write(_explained(run, audited, form, everything=everything, plan=False))
     if check and audited.warned:
         raise typer.Exit(1)
     if check and (not audited.models or audited.problems):
@@ -345,15 +348,19 @@ def settings(
     _write(settings_list(found) if name is None else settings_page(found[0]))
 
 
-def _explained(run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool) -> str:
+def _explained(
+    run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool, plan: bool = False
+) -> str:
     """Return an explanation in one of its forms."""
+    if plan and form not in {ExplainFormat.TEXT, ExplainFormat.JSON}:
+        _fail(f"--plan is not written as {form}, but as text and as json")
     match form:
         case ExplainFormat.HTML:
             from aoti_logs.render.page import render_page
 
             return render_page(explanation, {s.name: s for s in run.all_sources})
         case ExplainFormat.JSON:
-            return _json(explanation.to_dict())
+            return _json(explanation.to_dict(plans=plan))
         case ExplainFormat.MARKDOWN:
             from aoti_logs.render.markdown import render_markdown
 
@@ -368,6 +375,10 @@ def _explained(run: Run, explanation: Explanation, form: ExplainFormat, *, every
             from aoti_logs.render.github import render_github
 
             return render_github(explanation, everything=everything)
+        case _ if plan:
+            from aoti_logs.render.plan import render_plans
+
+            return render_plans(explanation)
         case _:
             from aoti_logs.render.text import render_text
 

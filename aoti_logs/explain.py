@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.ladder import SCHEMA as _LADDER
+from aoti_logs.ladder import Ladder
 from aoti_logs.sources.name import readable
 
 if TYPE_CHECKING:
@@ -193,6 +195,12 @@ class Explanation:
     findings: tuple[Finding, ...]
     unparsed: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    planner: Callable[[Finding], Ladder] | None = field(default=None, compare=False, repr=False, kw_only=True)
+    """Makes the ladder of a finding, when it is asked for."""
+
+    def plan(self, finding: Finding) -> Ladder:
+        """Return every experiment that may help with a finding, the cheapest and least invasive first."""
+        return self.planner(finding) if self.planner is not None else Ladder()
 
     def __iter__(self) -> Iterator[Finding]:
         """Iterate over the findings."""
@@ -224,13 +232,20 @@ class Explanation:
         """True when something failed."""
         return any(f.role == "cause" for f in self.findings)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the versioned contract that `docs/explanation.schema.json` describes."""
+    def to_dict(self, *, plans: bool = False) -> dict[str, Any]:
+        """Return plain values: the versioned contract that `docs/explanation.schema.json` describes.
+
+        Args:
+            plans: also the ladder of experiments of each cause, under `plan`.
+        """
         found: dict[str, Any] = _plain(
             {
                 "schema": SCHEMA,
                 "inputs": self.inputs,
-                "findings": [f.to_dict() for f in self.findings],
+                "findings": [
+                    f.to_dict() | ({"plan": self.plan(f).to_dict()} if plans and f.role == "cause" else {})
+                    for f in self.findings
+                ],
                 "unparsed": self.unparsed,
                 "problems": self.problems,
             }
@@ -285,9 +300,9 @@ class Audit(Explanation):
         """True when a wrong result or a crash can come without a text, or a model cannot be loaded."""
         return any(f.severity == "warning" for f in self.findings)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, plans: bool = False) -> dict[str, Any]:
         """Return plain values: the contract of an explanation, with the models that were looked at."""
-        return super().to_dict() | {"models": [_plain(m.to_dict()) for m in self.models]}
+        return super().to_dict(plans=plans) | {"models": [_plain(m.to_dict()) for m in self.models]}
 
 
 def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
@@ -322,6 +337,31 @@ _EXPERIMENT = _object(
         "care": _TEXT_OR_NULL,
     }
 )
+_FINDING = _object(
+    {
+        "rule": {"type": "string", "pattern": "^AL[0-9]{3}$"},
+        "kind": _TEXT,
+        "role": {"enum": ["cause", "consequence", "note"]},
+        "severity": {"enum": ["error", "warning", "note"]},
+        "confidence": _WORDS,
+        "title": _TEXT,
+        "rank": _NUMBER_OR_NULL,
+        "log": _TEXT_OR_NULL,
+        "facts": {"type": "object"},
+        "chain": {"type": "array", "items": _LINK},
+        "missing": {
+            "type": "array",
+            "items": _object({"what": _TEXT, "how_to_record": _TEXT}),
+        },
+        "experiments": {"type": "array", "items": _EXPERIMENT},
+        "verdicts": {"type": "array", "items": _VERDICT},
+        "fixes": _TEXTS,
+        "consequences": {"type": "array", "items": _LINK},
+        "notes": _TEXTS,
+        "doubt": _TEXT_OR_NULL,
+    }
+)
+_FINDING["properties"]["plan"] = _LADDER  # only where plans were asked for
 JSON_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "aoti-logs explanation",
@@ -331,30 +371,7 @@ JSON_SCHEMA: dict[str, Any] = {
             "inputs": _TEXTS,
             "findings": {
                 "type": "array",
-                "items": _object(
-                    {
-                        "rule": {"type": "string", "pattern": "^AL[0-9]{3}$"},
-                        "kind": _TEXT,
-                        "role": {"enum": ["cause", "consequence", "note"]},
-                        "severity": {"enum": ["error", "warning", "note"]},
-                        "confidence": _WORDS,
-                        "title": _TEXT,
-                        "rank": _NUMBER_OR_NULL,
-                        "log": _TEXT_OR_NULL,
-                        "facts": {"type": "object"},
-                        "chain": {"type": "array", "items": _LINK},
-                        "missing": {
-                            "type": "array",
-                            "items": _object({"what": _TEXT, "how_to_record": _TEXT}),
-                        },
-                        "experiments": {"type": "array", "items": _EXPERIMENT},
-                        "verdicts": {"type": "array", "items": _VERDICT},
-                        "fixes": _TEXTS,
-                        "consequences": {"type": "array", "items": _LINK},
-                        "notes": _TEXTS,
-                        "doubt": _TEXT_OR_NULL,
-                    }
-                ),
+                "items": _FINDING,
             },
             "unparsed": {"type": "object", "additionalProperties": {"type": "integer"}},
             "problems": _TEXTS,

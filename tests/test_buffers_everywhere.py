@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 import aoti_logs
 from aoti_logs.code.buffer_access import Access
+from aoti_logs.code.codebase import CodeBase
 from aoti_logs.code.view import ModelView
 from aoti_logs.code.wrapper_cpp import WrapperFile
 from aoti_logs.code.wrapper_python import OutputCode
@@ -184,7 +184,7 @@ def read(flavour: str, text: str) -> ModelView:
         wrapper: Any = OutputCode(Source("output_code.py", Kind.OUTPUT_CODE, text.encode))
     else:
         wrapper = WrapperFile(Source("m.wrapper.cpp", Kind.WRAPPER_CPP, text.encode))
-    return ModelView(wrapper, cast("Any", SimpleNamespace(kernel_files=())), {})
+    return ModelView(wrapper, CodeBase(()), {})
 
 
 @settings(max_examples=25, deadline=None)

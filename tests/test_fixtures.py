@@ -54,7 +54,14 @@ def _holds(value: Any, schema: dict[str, Any], where: str) -> None:
     if "enum" in schema:
         assert value in schema["enum"], f"{where}: {value!r}"
     types = schema.get("type", [])
-    names = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}
+    names = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "integer": int,
+        "boolean": bool,
+        "null": type(None),
+    }
     if types:
         allowed = [types] if isinstance(types, str) else types
         assert isinstance(value, tuple(names[t] for t in allowed)), f"{where}: {value!r}"

@@ -24,9 +24,11 @@ ROOMS = (
     "sources",
     "records",
     "parse",
+    "ladder",
     "explain",
     "code",
     "rules",
+    "plan",
     "render",
     "report",
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.buffer_access import TENSORS
+from aoti_logs.code.expr import names
 from aoti_logs.code.extern_calls import Role, operator, roles
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.store_flow import turned
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.buffer_names import Meaning, Seen
     from aoti_logs.code.buffer_uses import BufferUses, Use
+    from aoti_logs.code.expr import Expr
     from aoti_logs.code.model import Within
     from aoti_logs.code.reaching import Order
+
+_MOST_SYMBOLS = 200
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,9 @@ class InputsReaching:
     """What reaches a buffer.
 
     `inputs` are told apart by `Reaching.roles`. `sizes` are size symbols that launches on the way were given; they
-    say how much is computed, not from what. `complete` is False when more may reach it; `unknown` says why.
+    say how much is computed, and where a size itself is a number that is computed with, it is only named here. What
+    decides which branch is taken, or how many rounds a loop makes, is left out: `Launch.branch` tells. `complete` is
+    False when more may reach it; `unknown` says why.
     """
 
     inputs: tuple[Reaching, ...]
@@ -167,6 +173,10 @@ class BufferFlow:
             if argument.kind is ArgumentKind.SIZE and argument.name:
                 self._sizes.setdefault(argument.name)
         way = (use.launch, step)
+        for tensor, at, part, sure in self._numbers(use):
+            read = self._uses.names.at(tensor, at, within)
+            role = turned(step.role, part)
+            yield from self._steps(tensor, read, (at, within), role, way, certain=certain and sure)
         for name, part, sure in self._read(use):
             meaning = self._uses.names.at(name, order, within)
             role = turned(step.role, part)
@@ -204,6 +214,41 @@ class BufferFlow:
         for argument in pointers:
             if not (argument.param or "").startswith("out_ptr"):
                 yield argument.name or "", Role.ARGUMENT, False
+
+    def _numbers(self, use: Use) -> Iterator[tuple[str, Order, Role, bool]]:
+        """Yield (name, place, role, certain) of tensors of which a launch was given an element as a number."""
+        launch = self._uses.launch(use.launch)
+        stores = None if launch.backend is Backend.EXTERN else self._uses.stores(launch.kernel)
+        flow = None
+        if stores is not None and use.access.param is not None and use.access.param in stores.stored:
+            flow = stores.flow(use.access.param)
+        for argument in launch.arguments:
+            if argument.kind not in {ArgumentKind.SIZE, ArgumentKind.EXPRESSION} or argument.value is None:
+                continue
+            roles_of = (
+                {Role.ARGUMENT} if flow is None else {r for p, r in flow.numbers if p == argument.param}
+            )
+            if flow is not None and not flow.complete:
+                roles_of.add(Role.ARGUMENT)
+            if roles_of:
+                for tensor, at in self._elements(argument.value):
+                    yield from ((tensor, at, role, role is not Role.ARGUMENT) for role in sorted(roles_of))
+
+    def _elements(self, value: Expr) -> Iterator[tuple[str, Order]]:
+        """Yield the tensors whose elements are in an expression (`u0 = buf1.item()`), with the place of the reading."""
+        todo, met = sorted(names(value)), set[str]()
+        while todo and len(met) < _MOST_SYMBOLS:
+            symbol = todo.pop()
+            size = self._uses.sizes.get(symbol)
+            if size is None or symbol in met:
+                continue
+            met.add(symbol)
+            if size.tensor is not None:
+                if size.dim is None:
+                    yield size.tensor, (size.at, 0, len(self._uses.names.buffers))
+                continue
+            todo += [] if size.alias_of is None else [size.alias_of]
+            todo += [] if size.value is None else sorted(names(size.value))
 
     def _arrived(self, name: str, step: _Step, *, certain: bool) -> None:
         found = self._found.setdefault(name, _Found())

@@ -70,6 +70,7 @@ class BufferUses:
         self.names = BufferNames(wrapper, layouts)
         self.parts = Comparison(sizes)
         self.layouts = layouts
+        self.sizes = sizes
         self._body = body
         self._stores: dict[str, StoreFlow | None] = {}
         self._launches: dict[int, Launch] = {}

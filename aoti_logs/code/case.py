@@ -108,12 +108,16 @@ def build_case(assertion: Assertion, events: LogEvents, evidence: Evidence) -> I
             checks_on,
         )
     join = partial(_joined, assertion, events, evidence, sites, hints, checks_on)
-    case = join(sites[0])
-    elsewhere = [partial(join, sites[0], n) for n in range(1, len(case.launches))]
-    elsewhere += [partial(join, site) for site in sites[1:]]
-    return replace(
-        case, others=tuple(other() for other in elsewhere[:MOST]), more=max(len(elsewhere) - MOST, 0)
-    )
+    case, elsewhere = join(sites[0]), 0
+    others: list[IndexCase] = []
+    for site in sites:
+        first = case if site is sites[0] else None
+        if first is None and len(others) < MOST:
+            others.append(first := join(site))
+        left = range(1, len(first.launches)) if first is not None else (0,)
+        others += [join(site, n) for n in left[: MOST - len(others)]]
+        elsewhere += len(left) + (site is not sites[0] and first is not None)
+    return replace(case, others=tuple(others), more=elsewhere - len(others))
 
 
 def _joined(

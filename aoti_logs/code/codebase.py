@@ -223,6 +223,15 @@ class CodeBase:
         """The texts that hold kernels only."""
         return tuple(c for c in self.codes if c.source.kind in {Kind.KERNEL_CPP, Kind.TRITON_KERNEL})
 
+    @cached_property
+    def kernels_in_files(self) -> dict[str, list[tuple[Source, Kernel]]]:
+        """Kernels of `kernel_files` by name, with the text that holds them."""
+        found: dict[str, list[tuple[Source, Kernel]]] = {}
+        for code in self.kernel_files:
+            for kernel in code.kernels:
+                found.setdefault(kernel.name, []).append((code.source, kernel))
+        return found
+
     def named(self, path: str) -> tuple[tuple[Code, int], ...]:
         """Return the texts with the same file name as a path that a log quotes, best match first.
 

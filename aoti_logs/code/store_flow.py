@@ -23,11 +23,13 @@ class Flow(NamedTuple):
     """What reaches the stores through one pointer.
 
     `loads` are (pointer parameter, role); `complete` is False when a statement of the body could not be read, or
-    a name that is no parameter has no definition there, so that more may reach them.
+    a name that is no parameter has no definition there, so that more may reach them. `numbers` are parameters that are
+    no pointers and are part of what is stored, or decide about it; those that only tell where are left out.
     """
 
     loads: frozenset[tuple[str, Role]]
     complete: bool
+    numbers: frozenset[tuple[str, Role]] = frozenset()
 
 
 def turned(outer: Role, inner_role: Role) -> Role:
@@ -94,11 +96,12 @@ class StoreFlow:
         return self._flows[ptr]
 
     def _by_data(self, position: int, store: Store) -> bool:
-        found, complete = self._back([(store.index, Role.INDEX, position, store.scope)], set())
+        found, _, complete = self._back([(store.index, Role.INDEX, position, store.scope)], set())
         return bool(found) or not complete
 
     def _flow(self, ptr: str) -> Flow:
         found: set[tuple[str, Role]] = set()
+        numbers: set[tuple[str, Role]] = set()
         complete = not self.body.unread
         done: set[tuple[str, Role]] = set()
         todo = [(ptr, Role.VALUE)]
@@ -112,23 +115,26 @@ class StoreFlow:
             for position, store in self._stores.get(current, ()):
                 start.append((store.value, role, position, store.scope))
                 start.append((store.index, turned(role, Role.INDEX), position, store.scope))
-            loads, whole = self._back(start, seen)
+            loads, given, whole = self._back(start, seen)
             complete = complete and whole
+            numbers |= given
             found |= loads
             # What the kernel stored itself and loads again comes from its own stores, too.
             todo += [(p, r) for p, r in loads if p in self._stores]
-        return Flow(frozenset(found), complete)
+        return Flow(frozenset(found), complete, frozenset(numbers))
 
     def _back(
         self, start: list[tuple[Expr, Role, int, tuple[int, ...]]], seen: set[tuple[str, int, Role]]
-    ) -> tuple[set[tuple[str, Role]], bool]:
+    ) -> tuple[set[tuple[str, Role]], set[tuple[str, Role]], bool]:
+        """Return loads, numbers that are no addresses, and whether everything was followed."""
         found: set[tuple[str, Role]] = set()
+        numbers: set[tuple[str, Role]] = set()
         todo, steps, complete = list(start), 0, True
         while todo:
             expr, role, at, block = todo.pop()
             steps += 1
             if steps > _MOST_STEPS:
-                return found, False
+                return found, numbers, False
             if isinstance(expr, Load):
                 ptr = pointer_of(self._scope, expr.ptr, at, block)
                 complete = complete and ptr in self.params
@@ -149,8 +155,10 @@ class StoreFlow:
             if not isinstance(expr, Name):
                 todo += [(part, role, at, block) for part in children(expr)]
                 continue
+            if role is not Role.INDEX and expr.id in self.params:
+                numbers.add((expr.id, role))
             for begun, assign in self._scope.definitions(expr.id, at, block):
                 if (expr.id, begun, role) not in seen:
                     seen.add((expr.id, begun, role))
                     todo.append((assign.value, role, begun, inner(assign)))
-        return found, complete
+        return found, numbers, complete

@@ -232,15 +232,9 @@ class ModelView:
             own.backend is Backend.TRITON or own.end_line > own.line + len(own.params) + 1
         ):
             return own
-        files = set(self.wrapper.kernel_files)
-        found = [
-            (bool(files & {n.replace("!", "/").rpartition("/")[2] for n in code.names}), kernel)
-            for code in self.base.kernel_files
-            for kernel in code.kernels
-            if kernel.name == name
-        ]
-        found.sort(key=lambda f: not f[0])
-        return found[0][1] if found else own
+        from aoti_logs.code.kernel_choice import defined_elsewhere
+
+        return defined_elsewhere(name, own, self.wrapper, self.base) or own
 
     def body(self, name: str) -> Body | None:
         """Return the body of a kernel, read once."""
