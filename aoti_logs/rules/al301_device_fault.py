@@ -251,7 +251,7 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
 
 def _possible(case: ErrorCase, sureness: Confidence) -> tuple[str, ...]:
     """Return what ends so in a model of AOTInductor, and what of it is excluded."""
-    if sureness is Confidence.PROVEN or not uses_aoti(case.events):
+    if sureness in {Confidence.PROVEN, Confidence.LIKELY} or not uses_aoti(case.events):
         return ()
     texts = (code.source.text for code in case.evidence.base.wrappers if code.wrapper is not None)
     # Only generated code of torch 2.7 or newer reads the variable.

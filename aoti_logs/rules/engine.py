@@ -54,11 +54,20 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         from aoti_logs.rules.message_failures import message_findings, with_limits
 
         findings = with_limits(findings, message_findings(events, source, findings))
+    if any(f.rule == "AL604" for f in findings):
+        from aoti_logs.rules.device_mix import ask_trace
+        from aoti_logs.rules.error_case import shown_command
+
+        findings = ask_trace(findings, shown_command(events))
     if any(f.rule in {"AL505", "AL506"} for f in findings):
         from aoti_logs.rules.shape_evidence import with_shape_evidence
 
         findings = with_shape_evidence(findings, events)
     findings += note_findings(LogCase(events, source, evidence, tuple(findings)))
+    if any(f.rule == "AL404" for f in findings):
+        from aoti_logs.rules.nan_noticed import with_printed_values
+
+        findings = with_printed_values(findings)
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))

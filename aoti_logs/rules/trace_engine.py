@@ -13,6 +13,7 @@ from aoti_logs.rules.al507_assumed_value import assumptions
 from aoti_logs.rules.al609_backward import kept_quiet
 from aoti_logs.rules.al610_unfinished import unfinished
 from aoti_logs.rules.al611_export_stopped import stopped
+from aoti_logs.rules.device_mix import with_devices
 from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.fake_kernels import fake_kernels
 from aoti_logs.rules.recompiles import recompiles
@@ -39,6 +40,7 @@ def explain_trace(trace: TraceIndex, evidence: Evidence) -> list[Finding]:
     found = outcomes(trace)
     rank = rank_of(trace, found)
     failures = _once([*_of_compiles(found, evidence), *_of_exports(found, rank)])
+    failures = with_devices(failures, trace)
     failures = [replace(f, facts={**f.facts, "n_failures": len(failures)}) for f in failures]
     partial = len(list(trace.find("artifact:make_fx_fail_partial")))
     if partial:
