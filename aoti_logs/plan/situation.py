@@ -90,7 +90,7 @@ def situation_of(finding: Finding, run: Ran) -> Situation:
 
 def _events(finding: Finding, run: Ran) -> LogEvents:
     """Return what the log says; of several runs in one log, what the run of the finding says."""
-    from aoti_logs.code.episode import Episodes
+    from aoti_logs.code.index.episode import Episodes
 
     for source, events in run.logs():
         if source.name != finding.log:
@@ -236,8 +236,8 @@ def _logged(command: str | None) -> str:
 
 def _version(run: Ran) -> tuple[int, int] | None:
     """Return the release of torch that traces or packages of the run name, None where they name none, or several."""
-    from aoti_logs.code.package_version import torch_version
-    from aoti_logs.parse.trace_summary import version
+    from aoti_logs.code.packages.version import torch_version
+    from aoti_logs.parse.traces.summary import version
 
     told = [version(trace) for trace in run.evidence.traces]
     told += [torch_version(package).exact for package in run.evidence.packages]

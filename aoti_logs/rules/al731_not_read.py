@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.inside import is_defined
+from aoti_logs.code.kernel.inside import is_defined
 from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Missing
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
