@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.code.inside import Inside
+    from aoti_logs.code.kernel.inside import Inside
     from aoti_logs.code.model import Kernel
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Audit, Explanation, Finding
@@ -169,7 +169,7 @@ class Run:
     def read(self, source: Source) -> LogEvents:
         """Return what a log says, read once."""
         if source.name not in self._events:
-            from aoti_logs.parse.log import read_log
+            from aoti_logs.parse.logs.log import read_log
 
             self._events[source.name] = read_log(source)
         return self._events[source.name]
@@ -240,7 +240,7 @@ class Run:
         Args:
             name: only kernels of that name; a name that stands in several texts gives several.
         """
-        from aoti_logs.code.inside import Inside, is_defined
+        from aoti_logs.code.kernel.inside import Inside, is_defined
 
         for _, kernel in self.kernel_rows():
             if (name is None or kernel.name == name) and is_defined(kernel):

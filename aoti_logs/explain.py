@@ -300,9 +300,9 @@ class Audit(Explanation):
         """True when a wrong result or a crash can come without a text, or a model cannot be loaded."""
         return any(f.severity == "warning" for f in self.findings)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, plans: bool = False) -> dict[str, Any]:
         """Return plain values: the contract of an explanation, with the models that were looked at."""
-        return super().to_dict() | {"models": [_plain(m.to_dict()) for m in self.models]}
+        return super().to_dict(plans=plans) | {"models": [_plain(m.to_dict()) for m in self.models]}
 
 
 def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:

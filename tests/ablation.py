@@ -29,6 +29,36 @@ LINES = {
     "command and exit code": rb"^(?:\$ |exit code: ).*\n?",
 }
 """Parts of a log that several records have, by their lines."""
+PLACES = {"wrapper", "kernel_source", "source", "python_file", "python_line", "python_line_number"}
+"""Facts that say where a text was found: the same text stands in several sources."""
+OF_THE_TEXT = {
+    *("message", "innermost", "inner_error", "chain", "reasons", "changed", "consequences", "terminate"),
+    *("exception_type", "exception_types", "root_exception", "asynchronous", "frame_numbers"),
+}
+"""Facts that describe the log's own text."""
+SEEN_OTHERWISE = {
+    "aoti_api_call_failed": {"aoti_constant_error"},
+    "aoti_shim_exception": {"aoti_runtime_error"},
+    "cuda_illegal_memory_access": {"compute_sanitizer"},
+    "version_mismatch": {"triton_compilation_error", "subprocess_exception"},
+}
+"""As what a failure is told, and truly, from another of the texts that it printed."""
+PLAINER = {"AL403": {"AL315"}}
+"""Rules that say of the same text less, and are sure of it: what ended the process, not in which code."""
+RECORDED = {
+    "wrappers": r"wrapper|\.pt2|package|cache",
+    "kernels": r"kernel|\.pt2|package|cache",
+    "sources": r"wrapper|\.pt2|package|cache",
+    "packages": r"wrapper|\.pt2|package|cache",
+    "everything else": r"wrapper|\.pt2|package|cache|TORCH_TRACE",
+    "traces": r"TORCH_TRACE",
+    "compile.log": r"[Ee]xported ?[Pp]rogram|TORCH_TRACE|print\(ep\)",
+    "native frames": r"stderr|CPP_STACKTRACES",
+    "printer records": r"stdout|VALUE_PRINTER",
+}
+"""What the way to record a source must mention."""
+MOST = 12
+"""A folder with more files beside the log holds other runs, too: they are taken away together only."""
 FEW = 6
 """So many files of a kind are taken away one by one, too."""
 
@@ -57,7 +87,9 @@ def _without_files(folder: Path, log: str, work: Path) -> Iterator[Without]:
         gone[name] = of_kind
         if 1 < len(of_kind) <= FEW:
             gone |= {p.as_posix(): [p] for p in of_kind}
-    gone |= {p.name: [p] for p in others if len(p.parts) == 1}
+    beside = [p for p in others if len(p.parts) == 1 and not p.name.startswith("run_")]
+    if len(beside) <= MOST:
+        gone |= {p.name: [p] for p in beside}
     gone["sources"] = [p for p in others if p.parts[0] == "sources"]
     seen: set[tuple[Path, ...]] = {()}
     for name, parts in gone.items():
@@ -104,46 +136,80 @@ def causes(folder: Path, log: str) -> list[aoti_logs.Finding]:
     return [f for f in aoti_logs.load(folder / log, context=folder).explain() if f.role == "cause"]
 
 
-def stronger(whole: list[aoti_logs.Finding], less: list[aoti_logs.Finding]) -> list[str]:
+def stronger(whole: list[aoti_logs.Finding], less: Without, found: list[aoti_logs.Finding]) -> list[str]:
     """Say what the explanation with less evidence states beyond, or against, the one with all of it."""
-    return [word for found in less for word in _against(found, whole)]
-
-
-def _against(found: aoti_logs.Finding, whole: list[aoti_logs.Finding]) -> list[str]:
-    same = [f for f in whole if (f.kind, f.rank) == (found.kind, found.rank)]
-    if not same:
-        return [f"other kind {found.kind} ({found.rule}, {found.confidence}): {found.title}"]
-    return min((_compared(found, f) for f in same), key=len)
-
-
-def _compared(found: aoti_logs.Finding, whole: aoti_logs.Finding) -> list[str]:
-    said = []
-    if ORDER.index(found.confidence) < ORDER.index(whole.confidence):
-        said.append(f"confidence {found.confidence} (was {whole.confidence})")
-    if found.rule != whole.rule and found.confidence not in {"possible", "unknown"}:
-        said.append(f"rule {found.rule} {found.confidence} (was {whole.rule} {whole.confidence})")
-    before, now = dict(_leaves(whole.facts)), dict(_leaves(found.facts))
-    for key in before.keys() & now.keys():
-        if not _within(now[key], before[key]):
-            said.append(f"{key} = {now[key]!r} (was {before[key]!r})")
+    said = [word for f in found for word in _against(f, whole, less)]
+    if not less.of_log and len(found) != len(whole):
+        said.append(f"{len(found)} causes (were {len(whole)})")
     return said
 
 
-def lost(whole: aoti_logs.Finding, less: aoti_logs.Finding) -> list[str]:
-    """Return the keys of facts that only the whole evidence gives."""
-    now = dict(_leaves(less.facts))
-    return [key for key, _ in _leaves(whole.facts) if key not in now]
+def unnamed(whole: list[aoti_logs.Finding], less: Without, found: list[aoti_logs.Finding]) -> list[str]:
+    """Return the findings that are weaker for want of a source, and do not say how to record it."""
+    said = []
+    for one in found if less.name in RECORDED else ():
+        before = next((f for f in whole if (f.kind, f.rank) == (one.kind, one.rank)), None)
+        if before is None or ORDER.index(one.confidence) <= ORDER.index(before.confidence):
+            continue
+        how = [m.how_to_record for m in one.missing]
+        how += [" ".join((*(k for k, _ in e.env), e.command, e.why)) for e in one.experiments]
+        if not any(re.search(RECORDED[less.name], text) for text in how):
+            said.append(f"{one.kind} ({one.rule}): {how}")
+    return said
 
 
-def _within(now: Any, before: Any) -> bool:
+def _against(found: aoti_logs.Finding, whole: list[aoti_logs.Finding], less: Without) -> list[str]:
+    same = [f for f in whole if (f.kind, f.rank) == (found.kind, found.rank)]
+    if same:
+        return min((_compared(found, f, less) for f in same), key=len)
+    kinds = {kind for f in whole for kind in SEEN_OTHERWISE.get(f.kind, ())}
+    if less.of_log and (found.kind in kinds or found.confidence is Confidence.UNKNOWN):
+        return []
+    return [f"other kind {found.kind} ({found.rule}, {found.confidence}): {found.title}"]
+
+
+def _compared(found: aoti_logs.Finding, whole: aoti_logs.Finding, less: Without) -> list[str]:
+    said = []
+    if ORDER.index(found.confidence) < ORDER.index(whole.confidence):
+        said.append(f"confidence {found.confidence} (was {whole.confidence})")
+    plainer = found.rule in PLAINER.get(whole.rule, ())
+    if (
+        found.rule != whole.rule
+        and not plainer
+        and found.confidence not in {Confidence.POSSIBLE, Confidence.UNKNOWN}
+    ):
+        said.append(f"rule {found.rule} {found.confidence} (was {whole.rule} {whole.confidence})")
+    before, now = dict(_leaves(whole.facts)), dict(_leaves(found.facts))
+    free = PLACES | (OF_THE_TEXT if less.of_log else set())
+    keys = sorted(k for k in before.keys() & now.keys() if k.rpartition(".")[2] not in free)
+    said += [
+        f"{key} = {now[key]!r} (was {before[key]!r})"
+        for key in keys
+        if before[key] is not None and not key.startswith("n_") and not within(now[key], before[key])
+    ]
+    return said
+
+
+def within(now: Any, before: Any) -> bool:
+    """Tell whether a value says the same as another one, or less: parts are missing, or go by the graph's names."""
+    if now is None or now == before:
+        return True
+    if isinstance(now, Mapping) and isinstance(before, Mapping):
+        return all(within(value, before.get(key, value)) for key, value in now.items())
     if isinstance(now, list | tuple) and isinstance(before, list | tuple):
-        return all(x in before for x in now) or all(x in now for x in before)
-    return bool(now == before)
+        longer, shorter = sorted((now, before), key=len, reverse=True)
+        if len(longer) == len(shorter):
+            return all(within(a, b) for a, b in zip(now, before, strict=True))
+        return all(x in longer for x in shorter)
+    if isinstance(now, str) and isinstance(before, str):
+        pattern = re.sub(r"arg\\d\+_1|arg\d+_1", r"[\\w.\\[\\]']+", re.escape(now))
+        return before.startswith(now) or re.fullmatch(pattern, before) is not None or now == f"{before}_0"
+    return False
 
 
 def _leaves(facts: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in facts.items():
         if isinstance(value, Mapping):
             yield from _leaves(value, f"{above}{key}.")
-        elif value is not None and value != [] and value != ():
+        else:
             yield f"{above}{key}", value

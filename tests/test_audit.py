@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import aoti_logs
@@ -96,6 +97,20 @@ def test_bounds_checks_that_are_off_are_only_possible_in_cpp():
     assert not any(f.rule == "AL716" for f in audit("audit/index_asserts"))
 
 
+def test_bounds_checks_that_are_off_are_proven_in_triton(tmp_path: Path):
+    """With `assert_indirect_indexing=False` Inductor writes that setting and no `tl.device_assert` of an index."""
+    [source] = (FIXTURES / "gpu_code" / "gather" / "aoti").rglob("*.wrapper.cpp")
+    text = source.read_text().replace("'assert_indirect_indexing': True", "'assert_indirect_indexing': False")
+    lines = [line for line in text.split("\n") if "tl.device_assert" not in line]
+    (tmp_path / "model.wrapper.cpp").write_text("\n".join(lines))
+    found = of(aoti_logs.load(tmp_path).audit(), "AL716")
+    assert (found.severity, found.confidence) == ("warning", Confidence.PROVEN)
+    assert found.facts["accesses"] == [
+        {"kernel": "triton_poi_fused_add_index_mul_0", "kind": "load", "param": "in_ptr1", "line": 656}
+    ]
+    assert not any(f.rule == "AL716" for f in audit("gpu_code/gather/aoti"))
+
+
 def test_assertion_about_a_number_from_data_keeps_the_audit_silent():
     assert not any(f.rule == "AL717" for f in audit("sizes/data"))
 
@@ -108,6 +123,13 @@ def test_custom_operators_are_named():
 def test_metadata_tells_the_machine():
     facts = of(audit("cpu_package_plain/model.pt2"), "AL723").facts
     assert (facts["platform"], facts["machine"], facts["cpu_isa"]) == ("linux", "x86_64", "AVX2")
+
+
+def test_kernels_without_text_are_told_where_only_the_wrapper_is_given(tmp_path: Path):
+    [source] = (FIXTURES / "cpu_gather_empty_table" / "sources").rglob("*.wrapper.cpp")
+    (tmp_path / source.name).write_bytes(source.read_bytes())
+    assert of(aoti_logs.load(tmp_path).audit(), "AL731").kind == "kernels_not_at_hand"
+    assert not any(f.rule == "AL731" for f in audit("cpu_gather_empty_table"))
 
 
 def test_debug_code_is_told_with_its_setting():
@@ -224,3 +246,27 @@ def test_damage_never_raises(tmp_path_factory, text: Damaged):
 )
 def test_warnings_of_the_corpus(path: str, rules: set[str], corpus_dir: Path):
     assert warnings(aoti_logs.load(corpus_dir / path).audit()) >= rules
+
+
+PACKAGE = (FIXTURES / "cpu_package_pickle_weights" / "model.pt2").read_bytes()
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.integers(0, len(PACKAGE) - 1), st.integers(0, 255)), max_size=6),
+    st.integers(1000, len(PACKAGE)),
+)
+def test_damaged_package_never_raises_and_is_no_clean_model(tmp_path_factory, bytes_, end):
+    data = bytearray(PACKAGE)
+    for at, value in bytes_:
+        data[at] = value
+    path = tmp_path_factory.mktemp("damaged") / "model.pt2"
+    path.write_bytes(bytes(data[:end]))
+    try:
+        run = aoti_logs.load(path)
+    except aoti_logs.LoadError:
+        return
+    found = run.audit()
+    assert str(found)
+    assert str(run.doctor())
+    assert found.warned or found.problems or not found.models

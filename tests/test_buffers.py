@@ -114,3 +114,29 @@ def test_a_name_that_nothing_gives_a_tensor_to_is_said_to_be_unknown():
     assert (found.writers, found.certain, bool(found.unknown)) == ((), False, True)
     assert not view.inputs_reaching("buf99").complete
     assert view.buffer("buf99") is None
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_behind_an_operator_that_may_write_nobody_is_certain(flavour):
+    view = model(f"custom_{flavour}")
+    kernel = next(k for k in view.wrapper.launches if "relu" in k.kernel)
+    name = next(a.name for a in kernel.arguments if a.name and (a.param or "").startswith("in_"))
+    assert [w.launch for w in view.last_writer(name, kernel.index).writers] == [1, 0]
+    assert view.producer(name, kernel.index) is None
+    assert len(view.roots(name, kernel.index)) == 3
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_weight_named_like_a_size_symbol_reaches_the_output(flavour):
+    view = model(f"named_{flavour}")
+    found = view.inputs_reaching(view.wrapper.outputs[0])
+    assert found.complete and not found.sizes
+    weight = "s1" if flavour == "aoti" else "arg0_1"
+    assert weight in found.values and len(found.values) == 2
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_an_element_read_as_a_number_reaches_what_it_is_a_factor_of(flavour):
+    view = model(f"item_{flavour}")
+    found = view.inputs_reaching(view.wrapper.outputs[0])
+    assert len(found.values) == 2 and all(r.certain for r in found.inputs)

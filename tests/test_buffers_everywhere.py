@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.code.buffer_access import Access
+from aoti_logs.code.buffers.access import Access
+from aoti_logs.code.codebase import CodeBase
 from aoti_logs.code.view import ModelView
-from aoti_logs.code.wrapper_cpp import WrapperFile
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_cpp.file import WrapperFile
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 BUFFERS = Path(__file__).parent / "buffers"
@@ -184,7 +184,7 @@ def read(flavour: str, text: str) -> ModelView:
         wrapper: Any = OutputCode(Source("output_code.py", Kind.OUTPUT_CODE, text.encode))
     else:
         wrapper = WrapperFile(Source("m.wrapper.cpp", Kind.WRAPPER_CPP, text.encode))
-    return ModelView(wrapper, cast("Any", SimpleNamespace(kernel_files=())), {})
+    return ModelView(wrapper, CodeBase(()), {})
 
 
 @settings(max_examples=25, deadline=None)

@@ -1,5 +1,7 @@
 """Who wrote a buffer, in wrappers of thousands of launches."""
 
+import re
+import zipfile
 from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +10,7 @@ from typing import Any, cast
 import aoti_logs
 from aoti_logs.code.model import Argument, ArgumentKind, Backend, Buffer, Call, Launch, ModelInput
 from aoti_logs.code.view import ModelView
-from aoti_logs.code.wrapper_mentions import Mentions
+from aoti_logs.code.wrapper.mentions import Mentions
 
 
 class Chain:
@@ -86,3 +88,26 @@ def test_every_call_mentions_what_it_reads_and_writes(fixtures_dir: Path):
                 assert launch.index in wrapper.mentioning({name})
                 seen += 1
     assert seen > 100
+
+
+def test_a_kernel_file_of_another_model_gives_no_body(tmp_path: Path):
+    """Two recorded models have a kernel `cpp_fused_0` of their own; without its own file a wrapper knows no body."""
+    with zipfile.ZipFile(Path(__file__).parent / "buffers" / "aoti.zip") as packed:
+        texts = {n.split("/")[0] + n[n.index(".") :]: packed.read(n).decode() for n in packed.namelist()}
+    one, other = "views", "mutate"
+    for model in (one, other):
+        (tmp_path / model).mkdir()
+        wrapper = re.sub(r"\bcpp_fused_(?!_)\w+?_(\d)\b", r"cpp_fused_\1", texts[f"{model}.wrapper.cpp"])
+        (tmp_path / model / "a.wrapper.cpp").write_text(
+            re.sub(r"\n// (?:Compile|Link) cmd[^\0]*", "", wrapper)
+        )
+    kernels = re.sub(r"\bcpp_fused_(?!_)\w+?_(\d)\b", r"cpp_fused_\1", texts[f"{other}.kernel.cpp"])
+    (tmp_path / other / "a.kernel.cpp").write_text(kernels)
+    views = {v.wrapper.source.name.split("/")[0]: v for v in aoti_logs.load(tmp_path).views()}
+    names = set(views[one].wrapper.kernel_names) & set(views[other].wrapper.kernel_names)
+    assert names
+    for name in names:
+        own = views[other].definition(name)
+        assert own is not None and own.source.name.startswith(other)
+        declared = views[one].definition(name)
+        assert declared is None or declared.source is views[one].wrapper.source

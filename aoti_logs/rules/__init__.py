@@ -67,6 +67,8 @@ _NAMES = (
     "al401_nan_in_dump",
     "al402_nan_assert",
     "al403_value_printer",
+    "al404_own_nan_check",
+    "al405_results_differ",
     "al501_recompile",
     "al502_recompile_limit",
     "al503_graph_break",

@@ -27,14 +27,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.model import CheckKind
 from aoti_logs.explain import Confidence, Verdict, weakest
 from aoti_logs.rules.al104_loop_beyond_table import loop_size
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import indexed_name, is_aot, main_index, print_hint, range_text
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
-    from aoti_logs.code.case_parts import BoundTerm
+    from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.case_parts import BoundTerm
 
 
 def judge(case: IndexCase) -> Verdict | None:
@@ -109,8 +110,17 @@ def _known(case: IndexCase, term: BoundTerm) -> Verdict | None:
     return Verdict("AL101", title, confidence, tuple(because), fixes=_fixes(term))
 
 
+def _refused(term: BoundTerm) -> bool:
+    """Tell whether the model would have refused a size of 0 before it ran, with its checks on."""
+    return any(
+        c.kind is CheckKind.MIN and c.expected.isdecimal() and int(c.expected) > 0 for c in term.checks
+    )
+
+
 def _unknown(case: IndexCase, term: BoundTerm) -> Verdict | None:
     if term.tensor is None or not _nothing_fits(case, term):
+        return None
+    if case.checks_on and not term.derived and _refused(term):
         return None
     name = term.tensor.shown
     because = [f"with {term.param} = 0 no index can pass the check, so an empty `{name}` fails always"]

@@ -29,7 +29,7 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import extremes, input_sources, is_aot, lowest_allowed, print_hint, tensor_name
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.code.model import InputCheck
     from aoti_logs.code.view import Tensor
     from aoti_logs.parse.events import Dump
@@ -81,6 +81,11 @@ def _tested(case: IndexCase, checks: list[InputCheck]) -> bool:
     ran = [c for c in checks if case.checks_on or not c.gated]
     strides = {c.dim for c in ran if c.kind is CheckKind.STRIDE}
     lengths = {c.dim for c in ran if c.kind is CheckKind.EQUAL}
+    # A size that the code takes from this very tensor is its own: it cannot be too short for it.
+    sizes = case.view.sizes.values() if case.view is not None else ()
+    lengths |= {
+        s.dim for s in sizes if checks and s.tensor == checks[0].tensor and s.dim is not None and not s.stride
+    }
     every = {c.dim for c in checks}
     return bool(every) and every <= strides and every <= lengths
 

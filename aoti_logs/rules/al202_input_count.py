@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link, Missing
-from aoti_logs.parse.aoti_facts import CountMismatch
+from aoti_logs.parse.aoti.facts import CountMismatch
 from aoti_logs.rules.aoti_story import story_facts, story_links, story_of
 from aoti_logs.rules.aoti_wrapper import inputs_of
 from aoti_logs.rules.error_case import ErrorTold
@@ -47,7 +47,8 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     }
     links: list[Link] = []
     named = inputs_of(case.evidence, told.expected) if told.what == "inputs" else []
-    if len(named) == 1:
+    by_user = bool(named) and all(i.name in v.names for v, _ in named for i in v.wrapper.inputs)
+    if len(named) == 1 and by_user:
         facts["input_names"] = list(named[0][1])
     for view, names in named[:4]:
         first = min(view.wrapper.inputs, key=lambda i: i.index, default=None)
@@ -77,7 +78,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         if told.what == "inputs"
         else (f"make room for {told.expected} outputs",),
         missing=()
-        if named
+        if by_user
         else (
             Missing(
                 "the names of the inputs", "the wrapper from the package, and `print(ep.graph_signature)`"

@@ -37,18 +37,20 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link, Missing
-from aoti_logs.parse.device_errors import device_errors
-from aoti_logs.parse.device_exception import DeviceException
-from aoti_logs.parse.device_fault import device_fault
+from aoti_logs.parse.errors.device_errors import device_errors
+from aoti_logs.parse.errors.device_exception import DeviceException
+from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, LogLine
+from aoti_logs.rules.death_facts import check_inputs
 from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches
-from aoti_logs.rules.device_run import last_printed, launch_blocking, reported_call, uses_aoti
+from aoti_logs.rules.device_run import inputs_checked, last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.model_death import package_device, possible_causes, user_kernels, weights_outside
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from aoti_logs.explain import Experiment
-    from aoti_logs.parse.device_errors import DeviceError
+    from aoti_logs.parse.errors.device_errors import DeviceError
     from aoti_logs.parse.events import ErrorText
     from aoti_logs.rules.device_run import Blocking, Printed, ReportedCall
     from aoti_logs.rules.error_case import ErrorCase
@@ -117,10 +119,10 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         kind,
         title,
         sureness,
-        because=_because(case.error, run),
+        because=(*_because(case.error, run), *_possible(case, sureness)),
         links=tuple(_links(run)),
         facts=facts,
-        decide=() if sureness is Confidence.PROVEN else _decide(run),
+        decide=() if sureness is Confidence.PROVEN else _decide(case, run),
         notes=_notes(kind, case.error, run),
         missing=() if suspect else _missing(run),
         experiments=_experiments(case, run, sureness),
@@ -247,6 +249,26 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _possible(case: ErrorCase, sureness: Confidence) -> tuple[str, ...]:
+    """Return what ends so in a model of AOTInductor, and what of it is excluded."""
+    if sureness in {Confidence.PROVEN, Confidence.LIKELY} or not uses_aoti(case.events):
+        return ()
+    texts = (code.source.text for code in case.evidence.base.wrappers if code.wrapper is not None)
+    # Only generated code of torch 2.7 or newer reads the variable.
+    checked = inputs_checked(case.events) and any("AOTI_RUNTIME_CHECK_INPUTS" in text for text in texts)
+    device = package_device(case.evidence)
+    outside = weights_outside(case.evidence) is not None
+    said = possible_causes(device[0] if device else None, outside=outside, aoti=True, checked=checked)
+    if checked:
+        fits = "devices, dtypes, and what the wrapper tests of sizes and strides"
+        said = (f"the inputs fit: AOTI_RUNTIME_CHECK_INPUTS compared {fits}, and refused none", *said)
+    own = user_kernels(case.evidence)
+    if own:
+        names = ", ".join(f"`{name}`" for name in own[:3])
+        said = (*said, f"possible: {names}: a kernel of the user's own, in which Inductor tests no index")
+    return said
+
+
 def _links(run: _Run) -> list[Link]:
     found = []
     if run.call is not None:
@@ -267,10 +289,18 @@ def _links(run: _Run) -> list[Link]:
     return found
 
 
-def _decide(run: _Run) -> tuple[str, ...]:
+def _decide(case: ErrorCase, run: _Run) -> tuple[str, ...]:
+    first = ("run again with AOTI_RUNTIME_CHECK_INPUTS=1",) if _asks_inputs(case) else ()
     if run.waited:
-        return ("run under compute-sanitizer: it names kernel, line and thread",)
-    return ("run again with CUDA_LAUNCH_BLOCKING=1", "or under compute-sanitizer")
+        return (
+            *first,
+            "run under compute-sanitizer: it names kernel, line and thread",
+        )
+    return (*first, "run again with CUDA_LAUNCH_BLOCKING=1", "or under compute-sanitizer")
+
+
+def _asks_inputs(case: ErrorCase) -> bool:
+    return uses_aoti(case.events) and not inputs_checked(case.events)
 
 
 def _missing(run: _Run) -> tuple[Missing, ...]:
@@ -309,13 +339,17 @@ def _doubt(run: _Run) -> str | None:
 def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Experiment, ...]:
     command = case.command
     found = []
+    aoti = uses_aoti(case.events)
+    if _asks_inputs(case) and sureness is not Confidence.PROVEN:
+        # The cheapest question: a kernel without a fault reads what it is given, on whatever device that is.
+        found.append(check_inputs(command))
     if not run.waited and sureness is not Confidence.PROVEN:
         found.append(wait_for_launches(command, run.backend))
     if run.backend != "cuda":
         return tuple(found)
     if sureness is Confidence.PROVEN:
         return (sanitize(command),)
-    if uses_aoti(case.events) and not case.events.dumps:
+    if aoti and not case.events.dumps:
         found.append(print_names(command))
     return (*found, sanitize(command), dump_core(command))
 

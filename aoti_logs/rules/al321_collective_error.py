@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Link, Missing
-from aoti_logs.parse.collective import fingerprints, nccl_error
+from aoti_logs.parse.errors.collective import fingerprints, nccl_error
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.collective import Fingerprint, NcclError
+    from aoti_logs.parse.errors.collective import Fingerprint, NcclError
     from aoti_logs.rules.error_case import ErrorCase
 
 _RESULTS = {
@@ -54,6 +54,7 @@ class _Text:
     waited: bool = False
 
 
+_SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (?P<got>\d{1,18}) vs (?P<room>\d{1,18})")
 _PEER = "that process had ended before: its own log tells why"
 _TEXTS: tuple[_Text, ...] = (
     _Text(
@@ -108,6 +109,9 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     prints = fingerprints(text)
     if prints:
         return _mismatch(prints)
+    sizes = _SIZES.search(text[:4000])
+    if sizes is not None:
+        return _sizes(case, sizes)
     nccl = nccl_error(text)
     if nccl is not None:
         return _nccl(case, nccl)
@@ -135,6 +139,36 @@ def _distributed(case: ErrorCase, text: str) -> bool:
     ):
         return True
     return any("/torch/distributed/" in f.file.replace("\\", "/") for f in case.error.python_frames)
+
+
+def _sizes(case: ErrorCase, found: re.Match[str]) -> ErrorTold:
+    """Tell of a message that was longer than the memory for it, which Gloo finds in the middle of a collective."""
+    got, room = int(found["got"]), int(found["room"])
+    return ErrorTold(
+        "AL321",
+        "collective_mismatch",
+        f"a rank received {got} bytes where it had asked for {room}: the ranks do not call the same collective with the "
+        "same sizes",
+        Confidence.LIKELY,
+        because=(
+            "Gloo compares the length of each message with what the receiver expects; it says neither tensor nor shape",
+            "the bytes are those of one message: a collective is sent in parts",
+        ),
+        facts={"received_bytes": got, "expected_bytes": room, "backend": "gloo"},
+        decide=("which collective each rank called, and with which shape",),
+        missing=(Missing("what each rank called", "TORCH_DISTRIBUTED_DEBUG=DETAIL"),),
+        experiments=(
+            Experiment(
+                case.command,
+                (("TORCH_DISTRIBUTED_DEBUG", "DETAIL"),),
+                "run",
+                "every collective is then compared over all ranks before it runs: operation, shapes and dtypes are named",
+                "torch.distributed reads it when the process group is made, and wraps the group",
+                "every collective costs another one: not for production",
+            ),
+        ),
+        doubt="a library may send messages of its own over the same connection",
+    )
 
 
 def _mismatch(prints: tuple[Fingerprint, ...]) -> ErrorTold:

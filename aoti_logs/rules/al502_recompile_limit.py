@@ -28,20 +28,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Link
-from aoti_logs.parse.failure import Limit
-from aoti_logs.parse.recompile_reason import read_recompile_reason
+from aoti_logs.explain import Experiment, Link
+from aoti_logs.parse.compiles.failure import Limit
+from aoti_logs.parse.guards.recompile_reason import read_recompile_reason
 from aoti_logs.rules.failure_case import Reached, Told
 from aoti_logs.rules.recompile_words import advice, reason_facts, reason_text
 from aoti_logs.rules.recompiles import changes_of
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.recompile_reason import RecompileReason
+    from aoti_logs.parse.guards.recompile_reason import RecompileReason
     from aoti_logs.rules.failure_case import FailureCase
     from aoti_logs.rules.recompiles import Change
 
 _NAMED = 3
+_TELLING = 2  # so many reasons show whether it is one thing that changes
 
 
 def tell(case: FailureCase) -> Told:
@@ -74,12 +75,14 @@ def tell(case: FailureCase) -> Told:
     if limit.reasons:
         facts["n_reasons"] = len(limit.reasons)
     reasons = [reason for change in changes for reason in change.reasons]
+    command = case.facts.pop("command", None)
     return Told(
         f"{name} reached {most}, {after}",
         because=_because(changes, last),
         links=links,
         facts=facts,
         fixes=advice([*([last] if last else []), *reasons]),
+        experiments=(_log_reasons(command),) if command and len(reasons) < _TELLING else (),
     )
 
 
@@ -98,6 +101,16 @@ def _because(changes: list[Change], last: RecompileReason | None) -> tuple[str, 
     if total > 1:
         told += [f"{len(c.reasons)} of {total} compiles did not fit for {c.words}" for c in changes[:_NAMED]]
     return tuple(told)
+
+
+def _log_reasons(command: str) -> Experiment:
+    return Experiment(
+        command,
+        (("TORCH_LOGS", "recompiles"),),
+        "compile",
+        "each compile after the first one is then logged with its reason: what changes every time, and its values",
+        "torch/_logging reads it when torch is imported; Dynamo logs what guard failed whenever it compiles again",
+    )
 
 
 RULE = Rule("AL502", "recompile-limit", __doc__ or "")

@@ -2,7 +2,7 @@
 
 ## What it says
 Which unbacked symbols (`u0`) the code reads out of a tensor (`.item()`), and that no `Expected u0 <= ...` of the generated
-code speaks of them; or that these assertions run only with `AOTI_RUNTIME_CHECK_INPUTS`.
+code speaks of them.
 
 ## Why it matters
 A negative or too large number becomes a size of memory or an address. Eager tests such numbers in every operator,
@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.missing_checks import Gap
-from aoti_logs.code.size_evidence import Enforced
+from aoti_logs.code.sizes.evidence import Enforced
+from aoti_logs.code.sizes.missing_checks import Gap
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
 from aoti_logs.rules.rule import Rule
 

@@ -54,7 +54,10 @@ _WHAT = {
 }
 _IN_KERNEL = re.compile(rb"""["']NaN or Inf found["']""")
 _NAMES = re.compile(rb"""printf\("\[ (?:before|after)_launch""")
-_PROFILE = re.compile(rb"^\s*RAIIAtenRecordFunctionHandle \w+\(", re.MULTILINE)
+_PROFILE = re.compile(
+    rb"^\s*(?:(?:torch::aot_inductor::)?RAIIAtenRecordFunctionHandle \w+\(|KernelContextGuard _ctx\(|RECORD_FUNCTION\(\")",
+    re.MULTILINE,
+)
 _SLOW = re.compile(r"(?:^|\s)-O0(?=\s|$)")
 
 
@@ -83,10 +86,13 @@ def tell_model(case: ModelCase) -> Iterator[Finding]:
         yield case.finding(
             "AL724",
             "unoptimised",
-            "compiled without optimisation (-O0): it is slow",
+            "the wrapper was compiled without optimisation (-O0)",
             facts={"debug": "unoptimised"},
             links=(Link("compiled", "-O0", compiled.place),),
-            because=("AOT_INDUCTOR_DEBUG_COMPILE=1 does this",),
+            because=(
+                "AOT_INDUCTOR_DEBUG_COMPILE=1 or AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL=O0 does this",
+                "C++ kernels that are files of their own may have been compiled with other flags",
+            ),
             fixes=("compile again without it",),
         )
 

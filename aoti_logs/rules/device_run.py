@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aoti_logs.parse.device_fault import DeviceFault
+    from aoti_logs.parse.errors.device_fault import DeviceFault
     from aoti_logs.parse.events import ErrorText, LogEvents, PythonFrame
     from aoti_logs.sources.source import Span
 
@@ -172,3 +172,9 @@ def uses_aoti(events: LogEvents) -> bool:
         "run_func_" in e.message or "AOTInductor" in e.message or e.form == "aoti_error"
         for e in events.errors
     ) or any("AOTInductorModel" in (f.symbol or "") for s in events.stacks for f in s.frames)
+
+
+def inputs_checked(events: LogEvents) -> bool:
+    """Tell whether the command shows that an AOTInductor model compares its inputs with what it was compiled for."""
+    shown = (dict(n.facts).get("AOTI_RUNTIME_CHECK_INPUTS") for n in events.notes if n.kind == "command")
+    return any(value not in {None, "", "0"} for value in shown)

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.episode import Episodes
+from aoti_logs.code.index.episode import Episodes
 from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.log_notes import LogCase, note_findings
@@ -54,11 +54,20 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         from aoti_logs.rules.message_failures import message_findings, with_limits
 
         findings = with_limits(findings, message_findings(events, source, findings))
+    if any(f.rule == "AL604" for f in findings):
+        from aoti_logs.rules.device_mix import ask_trace
+        from aoti_logs.rules.error_case import shown_command
+
+        findings = ask_trace(findings, shown_command(events))
     if any(f.rule in {"AL505", "AL506"} for f in findings):
         from aoti_logs.rules.shape_evidence import with_shape_evidence
 
         findings = with_shape_evidence(findings, events)
     findings += note_findings(LogCase(events, source, evidence, tuple(findings)))
+    if any(f.rule == "AL404" for f in findings):
+        from aoti_logs.rules.nan_noticed import with_printed_values
+
+        findings = with_printed_values(findings)
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))
@@ -71,7 +80,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
 
 def _asserted(assertion: Assertion, run: LogEvents, source: Source, evidence: Evidence) -> Finding:
     if assertion.text is not None:
-        from aoti_logs.code.case import build_case
+        from aoti_logs.code.index.case import build_case
         from aoti_logs.rules.index_finding import index_finding
 
         return index_finding(build_case(assertion, run, evidence), run, source)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Finding, Link, Verdict
+from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.parse.errors.message import is_hint
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.message import is_hint
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.first_cause import raised_from
@@ -39,7 +39,8 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
     if told is None:
         title = _title(error)
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
-        told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, because or (_why(case, explained),))
+        why = because or (_why(case, explained),)
+        told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, why, missing=_missing(error))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
     return Finding(
         rule=told.code,
@@ -59,6 +60,13 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         notes=told.notes,
         doubt=told.doubt,
     )
+
+
+def _missing(error: ErrorText) -> tuple[Missing, ...]:
+    """Ask for the frames of an exception that was printed without any."""
+    if error.exception_type is None or error.python_frames or error.stack is not None:
+        return ()
+    return (Missing("where it was raised", "stderr of the run, with the whole traceback"),)
 
 
 def _why(case: ErrorCase, explained: bool) -> str:

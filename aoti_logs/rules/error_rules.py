@@ -48,6 +48,8 @@ NAMES: tuple[str, ...] = (
     "al315_terminate",
     "al317_signal",
     "al618_operator",
+    "al404_own_nan_check",
+    "al405_results_differ",
 )
 """Modules of `rules/` that have `tell_error`; what is more certain stands first."""
 

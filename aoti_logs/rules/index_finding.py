@@ -9,12 +9,13 @@ from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict, we
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.error_case import SAME_COMMAND
 from aoti_logs.rules.index_facts import facts_of
-from aoti_logs.rules.index_links import links_of, missing_of
+from aoti_logs.rules.index_links import links_of
+from aoti_logs.rules.index_missing import missing_of, prints_unseen
 from aoti_logs.rules.user_frames import frame_link, user_frame
 from aoti_logs.rules.wording import index_name, indexed_name, is_aot, rows_name
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
@@ -168,7 +169,18 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
                 "torch 2.4 and 2.5 also need TORCHINDUCTOR_ABI_COMPATIBLE=1",
             )
         )
-    if is_aot(case) and not case.numbers.dumps:
+    if prints_unseen(case):
+        found.append(
+            Experiment(
+                f"{again} 2>&1 | tee run.log",
+                (("PYTHONUNBUFFERED", "1"),),
+                "run",
+                "the model prints shape, minimum and maximum of every tensor before each launch, on stdout",
+                "the wrapper at hand calls the value printer, and nothing of it is in this log",
+                "where a host in C++ runs the model, `stdbuf -oL` does what PYTHONUNBUFFERED does for Python",
+            )
+        )
+    elif is_aot(case) and not case.numbers.dumps:
         found.append(
             Experiment(
                 compiling,

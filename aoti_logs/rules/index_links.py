@@ -1,24 +1,22 @@
-"""The chain of an index case: one quoted link a step, and what is missing."""
+"""The chain of an index case: one quoted link a step."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.locate import Site
+from aoti_logs.code.index.locate import Site
 from aoti_logs.code.model import ArgumentKind, Backend
-from aoti_logs.explain import Confidence, Link, Missing, weakest
-from aoti_logs.parse.events import AssertionForm
+from aoti_logs.explain import Confidence, Link, weakest
 from aoti_logs.rules.exactness import is_exact
 from aoti_logs.rules.wording import main_index, range_text, tensor_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.case import IndexCase
-    from aoti_logs.code.case_parts import BoundTerm
+    from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.case_parts import BoundTerm
     from aoti_logs.code.model import Launch
-    from aoti_logs.code.view import Tensor
     from aoti_logs.sources.source import Source
 
 _WIDE = 400
@@ -46,94 +44,11 @@ def _others(case: IndexCase) -> Iterator[Link]:
                 yield link
 
 
-def missing_of(case: IndexCase) -> tuple[Missing, ...]:
-    """Return the links that could not be made and how to record them."""
-    if case.site is None:
-        code = (
-            "the compile's cache folder or .pt2 package given with --context, or a TORCH_TRACE of the compile"
-        )
-        return (
-            Missing("kernel, launch, sizes and inputs: no generated code at hand holds this check", code),
-        )
-    found = [*_missing_place(case)]
-    if case.site.wrapper is None:
-        found.append(
-            Missing(
-                "launch: no wrapper at hand launches this kernel",
-                "the .wrapper.cpp, the .pt2, or the output_code.py of the same compile given with --context",
-            )
-        )
-    elif case.launch is None:
-        found.append(
-            Missing(
-                f"launch of {case.site.kernel.name} in {case.site.wrapper.source.name}",
-                "the complete wrapper",
-            )
-        )
-    if case.view is not None:
-        found += _missing_names(case)
-    if case.slice is None:
-        found.append(
-            Missing("where the index comes from: the kernel's body could not be read", "the kernel's text")
-        )
-    elif case.slice.unread_lines:
-        lines = ", ".join(str(n) for n in case.slice.unread_lines[:5])
-        found.append(
-            Missing(f"the kernel's lines {lines} could not be read; the index may have more sources", "-")
-        )
-    return tuple(found)
-
-
-def _missing_place(case: IndexCase) -> Iterator[Missing]:
-    """Say what would tell which of several checks or launches it was."""
-    if case.others and case.assertion.form is AssertionForm.CPU:
-        yield Missing(
-            "which of them failed: neither the kernel's file nor a stack is in the log",
-            "the whole stderr of the run: torch prints the kernel's file and line (`Exception raised from`) and the frames",
-        )
-    elif len(case.launches) > 1:
-        yield Missing(
-            f"which of {len(case.launches)} launches failed",
-            "CUDA_LAUNCH_BLOCKING=1 and the whole stderr: a frame or a line of the wrapper is the launch",
-        )
-    elif case.others:
-        yield Missing(
-            "which of them failed: the kernel's file is not in the assertion line",
-            "the assertion lines as they were printed, with the path before the line number",
-        )
-
-
-def _missing_names(case: IndexCase) -> Iterator[Missing]:
-    unnamed = [
-        t.arg
-        for t in (*(i.tensor for i in case.index), *(i.tensor for i in case.indexed), *_term_tensors(case))
-        if t is not None and t.kind is ArgumentKind.INPUT and t.name is None
-    ]
-    if unnamed:
-        yield Missing(
-            f"the user's name of {', '.join(dict.fromkeys(unnamed))}",
-            "TORCH_TRACE=dir when compiling, or the printed ExportedProgram in a log",
-        )
-    if case.bound is not None and any(not t.has_range for t in case.bound.terms):
-        yield Missing(
-            "the range that the size was compiled for", "TORCH_TRACE=dir or TORCH_LOGS=dynamic when compiling"
-        )
-    if not case.python:
-        yield Missing(
-            "the Python line",
-            "INDUCTOR_PROVENANCE=1 when compiling (torch 2.9+), or TORCH_TRACE=dir for the graphs",
-        )
-
-
-def _term_tensors(case: IndexCase) -> Iterator[Tensor | None]:
-    if case.bound is not None:
-        for term in case.bound.terms:
-            yield term.tensor
-
-
 def _assertion(case: IndexCase) -> Link:
     assertion = case.assertion
     where = f"{assertion.file}:{assertion.line} {assertion.function or ''}".strip() if assertion.file else ""
+    if not assertion.line and where:
+        where = f"names no line of a file: `{where}`"
     details = (count_text(case),) if case.site is not None or not where else (where, count_text(case))
     return Link("assertion", assertion.message, assertion.first.place, details=details)
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.data_dependent import read_evaluation, symbols_in
-from aoti_logs.parse.failure import Failure, FailureKind, Undecided
-from aoti_logs.parse.log_totals import prefixed_lines
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.compiles.data_dependent import read_evaluation, symbols_in
+from aoti_logs.parse.compiles.failure import Failure, FailureKind, Undecided
+from aoti_logs.parse.logs.log_totals import prefixed_lines
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.rules.al507_assumed_value import note
 from aoti_logs.rules.failure_case import FailureCase
@@ -66,7 +66,14 @@ def with_limits(told: Sequence[Finding], messages: Sequence[Finding]) -> list[Fi
     verdicts = tuple(
         replace(v, title=title, because=warned.verdicts[0].because, fixes=fixes) for v in lead.verdicts
     )
-    joined = replace(lead, title=title, facts=facts, chain=(*lead.chain, *warned.chain), verdicts=verdicts)
+    joined = replace(
+        lead,
+        title=title,
+        facts=facts,
+        chain=(*lead.chain, *warned.chain),
+        experiments=warned.experiments,
+        verdicts=verdicts,
+    )
     return [joined if f is lead else f for f in told] + [f for f in messages if f is not warned]
 
 

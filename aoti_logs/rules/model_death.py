@@ -13,12 +13,23 @@ if TYPE_CHECKING:
 _DEVICE_KEY = re.compile(rb'"AOTI_DEVICE_KEY":\s*"(\w{1,20})"')
 
 
-def possible_causes(device: str | None, *, outside: bool, aoti: bool) -> tuple[str, ...]:
-    """Return what may have happened, each said to be possible; none is chosen."""
+def possible_causes(
+    device: str | None, *, outside: bool, aoti: bool, checked: bool = False
+) -> tuple[str, ...]:
+    """Return what may have happened, each said to be possible; none is chosen.
+
+    Args:
+        device: of the package.
+        outside: its weights are not in its library.
+        aoti: it is a model of AOTInductor, which tests its inputs only when asked to.
+        checked: it was asked to, and refused none.
+    """
     said = [
         "possible: an input of another dtype, a shorter or strided one, or a meta tensor, read as raw memory"
     ]
-    if aoti:
+    if checked:
+        said = []
+    elif aoti:
         where = f" than the package's ({device})" if device else " than the package's"
         said.insert(0, f"possible: an input on another device{where}; nothing checks that unless asked to")
     if outside:
@@ -49,6 +60,20 @@ def package_device(evidence: Evidence) -> tuple[str, Link] | None:
                     device, Link("package", f"the wrapper is compiled for {device}", wrapper.source.place(1))
                 )
     return next(iter(found.items())) if len(found) == 1 else None
+
+
+def user_kernels(evidence: Evidence) -> tuple[str, ...]:
+    """Return the names of the Triton kernels at hand that a user wrote and a wrapper launches, each once."""
+    from aoti_logs.code.kernel.inside import Inside
+
+    found: dict[str, None] = {}
+    for code in evidence.base.wrappers:
+        launched = {launch.kernel for launch in code.wrapper.launches} if code.wrapper is not None else set()
+        for kernel in code.kernels:
+            meta = Inside(kernel).meta if kernel.name in launched else None
+            if meta is not None and meta.kind == "user":
+                found.setdefault(kernel.name)
+    return tuple(found)
 
 
 def weights_outside(evidence: Evidence) -> Link | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.payload_text import line_place
-from aoti_logs.parse.recompile_reason import read_recompile_reasons
+from aoti_logs.parse.guards.recompile_reason import read_recompile_reasons
+from aoti_logs.parse.traces.payload_text import line_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aoti_logs.parse.recompile_reason import RecompileReason
+    from aoti_logs.parse.guards.recompile_reason import RecompileReason
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.sources.source import Place
 
@@ -150,6 +150,8 @@ def _guarded(what: str | None, name: str) -> str | None:
     """Say what would keep a guard from failing again."""
     if what in {"int_equality", "float_equality"}:
         return f"`{name}` is a Python number that changes: pass it as a tensor, or mark_dynamic its source, or keep it"
+    if what == "str_equality" and name:
+        return f"`{name}` is a string that changes, and each is compiled for itself: pass what it selects instead of it, or look it up outside of the compiled function"
     if what == "length" and name:
         return f"`len({name})` is the length of a Python container, which differs: code is compiled anew for each length of a list"
     if what == "type" and name:

@@ -99,6 +99,10 @@ def _one(log: Finding, trace: Finding) -> Finding:
     # A graph that broke off does not know the exception that the log has.
     sure = trace.rule != "AL611" and _ORDER.index(trace.confidence) < _ORDER.index(log.confidence)
     lead, other = (trace, log) if sure else (log, trace)
+    if lead.rule == "AL502":  # a trace holds the reasons of all compiles: nothing is left to log
+        lead = replace(lead, experiments=())
+    if lead is log and "odd_tensors" in trace.facts:
+        lead = _with_tensors(log, trace)
     place = other.chain[0].place if other.chain else None
     link = Link("trace" if other is trace else "log", _words(other), place)
     own = any(k.step == "python" for k in lead.chain)
@@ -119,6 +123,16 @@ def _one(log: Finding, trace: Finding) -> Finding:
         chain=(*lead.chain, *python, link),
         consequences=(*lead.consequences, *other.consequences),
     )
+
+
+def _with_tensors(log: Finding, trace: Finding) -> Finding:
+    """Give a log's finding what only the trace knows of the tensors on two devices."""
+    links = tuple(link for link in trace.chain if link.step == "tensor")
+    told = trace.verdicts[0]
+    verdicts = tuple(
+        replace(v, because=told.because, fixes=told.fixes, decide=told.decide) for v in log.verdicts
+    )
+    return replace(log, chain=(*log.chain, *links), verdicts=verdicts, experiments=())
 
 
 def _caught(lead: Finding) -> Finding:

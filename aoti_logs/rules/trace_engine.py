@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.partial_graph import export_call
-from aoti_logs.parse.trace_outcomes import outcomes
+from aoti_logs.parse.graphs.partial_graph import export_call
+from aoti_logs.parse.traces.outcomes import outcomes
 from aoti_logs.rules.al503_graph_break import graph_breaks
 from aoti_logs.rules.al504_specialization import specializations
 from aoti_logs.rules.al507_assumed_value import assumptions
 from aoti_logs.rules.al609_backward import kept_quiet
 from aoti_logs.rules.al610_unfinished import unfinished
 from aoti_logs.rules.al611_export_stopped import stopped
+from aoti_logs.rules.device_mix import with_devices
 from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.fake_kernels import fake_kernels
 from aoti_logs.rules.recompiles import recompiles
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.explain import Finding
-    from aoti_logs.parse.trace_outcomes import Outcomes
+    from aoti_logs.parse.traces.outcomes import Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
 
@@ -39,6 +40,7 @@ def explain_trace(trace: TraceIndex, evidence: Evidence) -> list[Finding]:
     found = outcomes(trace)
     rank = rank_of(trace, found)
     failures = _once([*_of_compiles(found, evidence), *_of_exports(found, rank)])
+    failures = with_devices(failures, trace)
     failures = [replace(f, facts={**f.facts, "n_failures": len(failures)}) for f in failures]
     partial = len(list(trace.find("artifact:make_fx_fail_partial")))
     if partial:
