@@ -27,7 +27,8 @@ FAMILIES = {
     "memory": (range(304, 305),),
     "death": (range(310, 320),),
     "ranks": (range(320, 330),),
-    "nans": (range(401, 410),),
+    "nans": (range(401, 405),),
+    "numbers": (range(405, 410),),
     "compiling": (range(600, 617), range(618, 630)),
 }
 """Which rules (by number) each family is about."""
@@ -190,6 +191,13 @@ def _with_own(steps: list[Step], spare: list[Step], finding: Finding, situation:
         own = next((s for s in spare if _stands_for(s, experiment)), None) or _own(experiment, situation)
         at = next((n for n, s in enumerate(steps) if own.takes_effect == "run" and s.recompile), len(steps))
         steps.insert(0 if experiment is finding.experiments[0] else at, own)
+    first = next((s for s in steps if finding.experiments and _stands_for(s, finding.experiments[0])), None)
+    if first is not None:
+        # The rule knows the case best: of steps that ask for as much, the one that it names first leads.
+        steps.remove(first)
+        steps.insert(
+            next((n for n, s in enumerate(steps) if s.recompile == first.recompile), len(steps)), first
+        )
     return steps
 
 

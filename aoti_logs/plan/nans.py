@@ -6,7 +6,7 @@ from aoti_logs.ladder import Outcome
 from aoti_logs.plan.common import MINIFY, PRINTER, check, eager, values
 from aoti_logs.plan.rung import Rung
 
-_SAVE = Rung(
+SAVE = Rung(
     "save what each kernel is given and makes",
     "which elements are NaN, and what they were made from: .pt files for torch.load(weights_only=True)",
     "compile",
@@ -24,6 +24,18 @@ _SAVE = Rung(
     always=True,
 )
 
+ROUND = Rung(
+    "round as eager does",
+    "whether the difference is only that fused kernels keep float32 between operations",
+    "compile",
+    "read when compiling",
+    "slower kernels with half precision",
+    "torch/_inductor/config.py: TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
+    (("TORCHINDUCTOR_EMULATE_PRECISION_CASTS", "1"),),
+    outcomes=(Outcome("the numbers agree with eager", "rounding, no bug", (), ("AL108",)),),
+    misleads=("fused code is more exact than eager: a difference alone is no bug",),
+    since=(2, 7),
+)
 RUNGS = (
     *check(
         (
@@ -57,7 +69,6 @@ RUNGS = (
             "CPU kernels and extern calls inside of a model are not checked, nor are weights",
             "the AssertionError of torch.compile has no text",
         ),
-        needs=("nan",),
         has="nan_asserts",
     ),
     *values(
@@ -66,18 +77,7 @@ RUNGS = (
             Outcome("NaN before the first launch", "an input or a weight has it", ("AL401",)),
         )
     ),
-    _SAVE,
-    Rung(
-        "round as eager does",
-        "whether the difference is only that fused kernels keep float32 between operations",
-        "compile",
-        "read when compiling",
-        "slower kernels with half precision",
-        "torch/_inductor/config.py: TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
-        (("TORCHINDUCTOR_EMULATE_PRECISION_CASTS", "1"),),
-        outcomes=(Outcome("the numbers agree with eager", "rounding, no bug", (), ("AL108",)),),
-        misleads=("fused code is more exact than eager: a difference alone is no bug",),
-        since=(2, 7),
-    ),
+    SAVE,
+    ROUND,
     *MINIFY,
 )

@@ -156,7 +156,6 @@ def _traits(finding: Finding, events: LogEvents, run: Ran, command: str | None) 
     yield "heap", rule == "AL318"
     yield "collective", rule != "AL323" or facts.get("signal") in {None, "SIGABRT"}
     yield "nccl", "nccl" in f"{finding.kind} {facts.get('message')} {finding.title}".lower()
-    yield "nan", rule != "AL405"
     yield "dlopen", rule == "AL210"
     yield "shim", rule in {"AL213", "AL214", "AL215"}
     yield "small_size", rule == "AL206"
