@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceRecord
     from aoti_logs.rules.checkup import Checkup
+    from aoti_logs.rules.comparison import Comparison
     from aoti_logs.sources.opened import Problem
     from aoti_logs.sources.source import Unread
 
@@ -289,6 +290,25 @@ class Run:
         return Explanation(
             inputs, tuple(findings), unparsed, (*problems, *while_reading), planner=self._ladder
         )
+
+    def compare(self, other: Run, names: tuple[str, str] = ("A", "B")) -> Comparison:
+        """Say whether this run and another one failed alike.
+
+        Args:
+            other: the other run.
+            names: what the screen calls them.
+        """
+        from aoti_logs.plan.situation import release_of
+        from aoti_logs.rules.comparison import compared
+        from aoti_logs.rules.signature import signature_of
+
+        sides = []
+        for run in (self, other):
+            causes = [f for f in run.explain().findings if f.role == "cause"]
+            sides.append([(f, signature_of(f, run.evidence)) for f in causes])
+        found = [release_of(run) for run in (self, other)]
+        first, second = (None if v is None else f"{v[0]}.{v[1]}" for v in found)
+        return compared(names, sides[0], sides[1], (first, second))
 
     def _ladder(self, finding: Finding) -> Ladder:
         from aoti_logs.plan import ladder_of

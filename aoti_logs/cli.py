@@ -276,6 +276,30 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
     write(page.strip() + "\n")
 
 
+class PlainFormat(StrEnum):
+    """Forms of a comparison."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(help="Log or folder of one run.")],
+    second: Annotated[str, typer.Argument(help="Log or folder of the other.")],
+    context: _CONTEXT = None,
+    form: Annotated[
+        PlainFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = PlainFormat.TEXT,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 unless both failed alike.")] = False,
+) -> None:
+    """Say whether two runs failed alike: what is the same, what differs, which lines show it."""
+    told = load_run([first], context).compare(load_run([second], context), (first, second))
+    write(as_json(told.to_dict()) if form is PlainFormat.JSON else str(told))
+    if check and not told.alike:
+        raise typer.Exit(1)
+
+
 class SettingsFormat(StrEnum):
     """Forms of settings."""
 

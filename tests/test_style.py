@@ -42,6 +42,7 @@ BACKWARDS = {
     ("records/tlparse/index.py", "parse"): "the same, of tlparse reports",
     ("explain.py", "render"): "str() and a notebook show an explanation; imported when they do",
     ("rules/checkup.py", "render"): "str() shows a checkup; imported when it does",
+    ("rules/comparison.py", "render"): "the same of a comparison",
 }
 
 
