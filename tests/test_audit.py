@@ -96,6 +96,20 @@ def test_bounds_checks_that_are_off_are_only_possible_in_cpp():
     assert not any(f.rule == "AL716" for f in audit("audit/index_asserts"))
 
 
+def test_bounds_checks_that_are_off_are_proven_in_triton(tmp_path: Path):
+    """With `assert_indirect_indexing=False` Inductor writes that setting and no `tl.device_assert` of an index."""
+    [source] = (FIXTURES / "gpu_code" / "gather" / "aoti").rglob("*.wrapper.cpp")
+    text = source.read_text().replace("'assert_indirect_indexing': True", "'assert_indirect_indexing': False")
+    lines = [line for line in text.split("\n") if "tl.device_assert" not in line]
+    (tmp_path / "model.wrapper.cpp").write_text("\n".join(lines))
+    found = of(aoti_logs.load(tmp_path).audit(), "AL716")
+    assert (found.severity, found.confidence) == ("warning", Confidence.PROVEN)
+    assert found.facts["accesses"] == [
+        {"kernel": "triton_poi_fused_add_index_mul_0", "kind": "load", "param": "in_ptr1", "line": 656}
+    ]
+    assert not any(f.rule == "AL716" for f in audit("gpu_code/gather/aoti"))
+
+
 def test_assertion_about_a_number_from_data_keeps_the_audit_silent():
     assert not any(f.rule == "AL717" for f in audit("sizes/data"))
 

@@ -68,7 +68,7 @@ def _group(found: Sequence[EvidenceKind], names: ShortNames) -> Iterator[str]:
         yield f"{inset}would tell {one.allows}"
         if one.recording is not None:
             line = one.recording.line[:_LONGEST_COMMAND]  # cut, it could not be typed
-            yield f"{inset}{line if one.recording.takes_effect == 'now' else f'$ {line}'}"
+            yield f"{inset}{f'$ {line}' if one.recording.typed else line}"
             if one.recording.takes_effect != "now":
                 yield f"{inset}takes effect {_EFFECT[one.recording.takes_effect]}"
             if one.recording.care:

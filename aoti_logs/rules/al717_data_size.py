@@ -2,7 +2,7 @@
 
 ## What it says
 Which unbacked symbols (`u0`) the code reads out of a tensor (`.item()`), and that no `Expected u0 <= ...` of the generated
-code speaks of them; or that these assertions run only with `AOTI_RUNTIME_CHECK_INPUTS`.
+code speaks of them.
 
 ## Why it matters
 A negative or too large number becomes a size of memory or an address. Eager tests such numbers in every operator,

@@ -16,7 +16,7 @@ The wrapper; for files of the package the package itself.
 
 ## What to do
 `load_constants` with every name of `get_constant_fqns()` and `check_full_update=True`; for weights that are files of the
-package `torch._inductor.aoti_load_package` with the option that reads them; or compile with
+package `torch.export.pt2_archive._package.load_pt2(path, load_weights_from_disk=True)`; or compile with
 `aot_inductor.package_constants_in_so=True`, which is the default.
 """
 
@@ -42,6 +42,7 @@ _SIGSEGV = "a model that runs without its weights reads through null pointers: S
 _NOT_COMPARED = "shapes and dtypes of the values that are given are not compared"
 _INSIDE = "compile with aot_inductor.package_constants_in_so=True (the default)"
 _GIVE = "give every name of get_constant_fqns() to load_constants with check_full_update=True before the first run"
+_READ = "load it with torch.export.pt2_archive._package.load_pt2(path, load_weights_from_disk=True)"
 _SHOWN = 20
 
 
@@ -88,7 +89,8 @@ def _outside(case: ModelCase, model: PackagedModel, what: str, warning: bool) ->
         if warning
         else ["torch loads the file with the package; what opens the library alone does not"]
     )
-    fixes = [_GIVE, _INSIDE] if store.location is ValueIn.CALLER else [_INSIDE]
+    load = {ValueIn.CALLER: [_GIVE], ValueIn.FILES: [_READ]}.get(store.location, [])
+    fixes = [*load, _INSIDE]
     beside = [c for c in own if (c.fqn or "") in model.beside]
     return case.finding(
         "AL721",

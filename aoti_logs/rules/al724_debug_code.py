@@ -54,7 +54,10 @@ _WHAT = {
 }
 _IN_KERNEL = re.compile(rb"""["']NaN or Inf found["']""")
 _NAMES = re.compile(rb"""printf\("\[ (?:before|after)_launch""")
-_PROFILE = re.compile(rb"^\s*RAIIAtenRecordFunctionHandle \w+\(", re.MULTILINE)
+_PROFILE = re.compile(
+    rb"^\s*(?:(?:torch::aot_inductor::)?RAIIAtenRecordFunctionHandle \w+\(|KernelContextGuard _ctx\(|RECORD_FUNCTION\(\")",
+    re.MULTILINE,
+)
 _SLOW = re.compile(r"(?:^|\s)-O0(?=\s|$)")
 
 

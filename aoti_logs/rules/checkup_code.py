@@ -212,7 +212,8 @@ def _input_check(run: RunFacts) -> EvidenceKind:
     name = "input check"
     allows = "whether dtype, sizes, strides and device of the inputs are those of the compile"
     if not run.aot:
-        return EvidenceKind(name, State.NOT_NEEDED, "torch.compile guards its inputs", allows)
+        found = "torch.compile guards its inputs" if run.jit else "nothing speaks of AOTInductor"
+        return EvidenceKind(name, State.NOT_NEEDED, found, allows)
     value = run.env("AOTI_RUNTIME_CHECK_INPUTS")
     if value is not None and not value.startswith("0"):
         place = run.run_command.place if run.run_command is not None else None

@@ -159,7 +159,7 @@ def _quiet_cpu(run: RunFacts) -> bool:
     """Tell a run of a CPU whose end its own text explains."""
     signals = any(e.form in {ErrorForm.SIGNAL, ErrorForm.TERMINATE} for e in run.errors)
     killed = any(code.lstrip("-").isdecimal() and not 0 <= int(code) < _SIGNALS for code in run.exit_codes)
-    return bool(run.logs) and not run.on_gpu and not signals and not killed
+    return not run.on_gpu and not signals and not killed
 
 
 def _sanitizer(run: RunFacts, command: str) -> EvidenceKind:

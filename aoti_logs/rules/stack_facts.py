@@ -124,4 +124,4 @@ def stack_links(stack: Stack, most: int = 3) -> tuple[Link, ...]:
 def stack_signature(stack: Stack) -> dict[str, Any]:
     """Return the signature and the function that a person would name first."""
     first = next((frame_name(f) for f in meaningful(stack.frames)), None)
-    return {"signature": signature(stack), "first_meaningful": first}
+    return {"stack_signature": signature(stack), "first_meaningful": first}
