@@ -124,7 +124,7 @@ _VALUES_ALL = replace(
     cost="a copy to the host and a wait for each tensor of each launch: very slow, much text",
     proof='torch/_inductor/codegen/debug_utils.py: PRINT_ONLY = "2"',
     misleads=_VALUES.misleads[:3],
-    needs=("printable", "kernel_unknown"),
+    needs=("printable", "suspects_unknown"),
 )
 _CORE = Rung(
     "core dump of the GPU",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aoti_logs.plan.ran import Ran
 
 _NAME = re.compile(r"[A-Za-z_][\w:.]*$")
+_OF_TORCH = re.compile(r"triton_(?!\Z)|cpp_fused|extern_kernels\b|aoti_torch_|at::|torch\.")
 _SYMBOL = re.compile(r"[a-z]{1,3}\d{1,6}$")
 _LAUNCHER = re.compile(
     r"\s*(?:\S*/)?(?:torchrun|mpirun|mpiexec|srun|accelerate|deepspeed)\b|.*\btorch\.distributed\.(?:run|launch)\b"
@@ -215,6 +216,10 @@ def _words(finding: Finding) -> dict[str, str]:
     names = [facts.get(k) for k in told]
     names += [k for key in ("kernel_candidates", "unfinished_kernels") for k in facts.get(key) or ()]
     kernels = list(dict.fromkeys(str(n) for n in names if n and _NAME.match(str(n))))
+    suspect = facts.get("suspect_kernel")
+    if suspect in kernels and suspect != facts.get("reported_kernel") and not _OF_TORCH.match(str(suspect)):
+        # A driver names a kernel of the user by its function; generated code gives it a number, which nothing tells here.
+        kernels.remove(suspect)
     symbols = facts.get("unbacked_symbols") or ([facts["symbol"]] if facts.get("symbol") else [])
     guard = facts.get("guard")
     return {
