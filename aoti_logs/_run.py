@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.code.inside import Inside
+    from aoti_logs.code.kernel.inside import Inside
     from aoti_logs.code.model import Kernel
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Audit, Explanation, Finding
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.records.trace import TraceRecord
     from aoti_logs.rules.checkup import Checkup
+    from aoti_logs.rules.comparison import Comparison
     from aoti_logs.sources.opened import Problem
     from aoti_logs.sources.source import Unread
 
@@ -168,7 +169,7 @@ class Run:
     def read(self, source: Source) -> LogEvents:
         """Return what a log says, read once."""
         if source.name not in self._events:
-            from aoti_logs.parse.log import read_log
+            from aoti_logs.parse.logs.log import read_log
 
             self._events[source.name] = read_log(source)
         return self._events[source.name]
@@ -239,7 +240,7 @@ class Run:
         Args:
             name: only kernels of that name; a name that stands in several texts gives several.
         """
-        from aoti_logs.code.inside import Inside, is_defined
+        from aoti_logs.code.kernel.inside import Inside, is_defined
 
         for _, kernel in self.kernel_rows():
             if (name is None or kernel.name == name) and is_defined(kernel):
@@ -289,6 +290,25 @@ class Run:
         return Explanation(
             inputs, tuple(findings), unparsed, (*problems, *while_reading), planner=self._ladder
         )
+
+    def compare(self, other: Run, names: tuple[str, str] = ("A", "B")) -> Comparison:
+        """Say whether this run and another one failed alike.
+
+        Args:
+            other: the other run.
+            names: what the screen calls them.
+        """
+        from aoti_logs.plan.situation import release_of
+        from aoti_logs.rules.comparison import compared
+        from aoti_logs.rules.signature import signature_of
+
+        sides = []
+        for run in (self, other):
+            causes = [f for f in run.explain().findings if f.role == "cause"]
+            sides.append([(f, signature_of(f, run.evidence)) for f in causes])
+        found = [release_of(run) for run in (self, other)]
+        first, second = (None if v is None else f"{v[0]}.{v[1]}" for v in found)
+        return compared(names, sides[0], sides[1], (first, second))
 
     def _ladder(self, finding: Finding) -> Ladder:
         from aoti_logs.plan import ladder_of

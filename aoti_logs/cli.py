@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from aoti_logs._run import Run
-    from aoti_logs.explain import Explanation
+from aoti_logs._cli import ExplainFormat, as_json, explained, fail, load_run, width, write
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,17 +22,6 @@ _PATHS = Annotated[list[str], typer.Argument(help="Logs, folders, .pt2, generate
 _CONTEXT = Annotated[
     list[str] | None, typer.Option("--context", "-c", help="Files or folders to consult for evidence only.")
 ]
-
-
-class ExplainFormat(StrEnum):
-    """Forms of an explanation."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    HTML = "html"
-    SARIF = "sarif"
-    GITHUB = "github"
 
 
 class TableFormat(StrEnum):
@@ -62,9 +48,9 @@ def explain(
     ] = False,
 ) -> None:
     """Say what failed, why, how that is known, and what to run next."""
-    run = _load(paths, context)
+    run = load_run(paths, context)
     explanation = run.explain(rank=rank)
-    _write(_explained(run, explanation, form, everything=everything, plan=plan))
+    write(explained(run, explanation, form, everything=everything, plan=plan))
     if check and explanation.failed:
         raise typer.Exit(1)
 
@@ -85,14 +71,14 @@ def audit(
     ] = False,
 ) -> None:
     """Say what compiled models will do wrong silently or confusingly, before anything fails."""
-    run = _load(paths, context)
+    run = load_run(paths, context)
     audited = run.audit()
     if form is ExplainFormat.TEXT:
         from aoti_logs.render.audit_text import render_audit
 
-        _write(render_audit(audited, everything=everything))
+        write(render_audit(audited, everything=everything))
     else:
-        _write(_explained(run, audited, form, everything=everything, plan=False))
+        write(explained(run, audited, form, everything=everything, plan=False))
     if check and audited.warned:
         raise typer.Exit(1)
     if check and (not audited.models or audited.problems):
@@ -115,20 +101,20 @@ def doctor(
     ] = CheckupFormat.TEXT,
 ) -> None:
     """Say which evidence of a run is at hand, which is missing, and how to record it."""
-    checkup = _load(paths, context).doctor()
-    _write(_json(checkup.to_dict()) if form is CheckupFormat.JSON else str(checkup))
+    checkup = load_run(paths, context).doctor()
+    write(as_json(checkup.to_dict()) if form is CheckupFormat.JSON else str(checkup))
 
 
 @app.command()
 def tables(paths: _PATHS, context: _CONTEXT = None) -> None:
     """List the tables with their numbers of rows."""
-    run = _load(paths, context)
+    run = load_run(paths, context)
     from aoti_logs.tables import schema
 
     for name, frame in run.tables.items():
         paragraph = " ".join((schema(name).__doc__ or "").strip().partition("\n\n")[0].split())
         first = paragraph.partition("; ")[0].partition(". ")[0].removesuffix(".")
-        _write(f"{name:<18} {frame.height:>9,}  {first}\n")
+        write(f"{name:<18} {frame.height:>9,}  {first}\n")
 
 
 @app.command()
@@ -147,8 +133,8 @@ def show(
     if name not in NAMES and sql is not None:
         given, name = paths, ""
     if not given or (name and name not in NAMES):
-        _fail(f"the last argument must be a table: {', '.join(NAMES)}")
-    run = _load(given, context)
+        fail(f"the last argument must be a table: {', '.join(NAMES)}")
+    run = load_run(given, context)
     import polars as pl
 
     if sql is None:
@@ -159,19 +145,19 @@ def show(
         try:
             frame = pl.SQLContext(used, eager=True).execute(sql)
         except pl.exceptions.PolarsError as error:
-            _fail(f"the query failed: {error}")
+            fail(f"the query failed: {error}")
     from aoti_logs.render.safe import clean_cells, escape_json
 
     if form is TableFormat.CSV:
         lists = [c for c, t in frame.schema.items() if isinstance(t, pl.List)]
         flat = frame.with_columns(pl.col(c).cast(pl.List(pl.String)).list.join(" ") for c in lists)
-        _write(clean_cells(flat, lines=True).write_csv() or "")
+        write(clean_cells(flat, lines=True).write_csv() or "")
     elif form is TableFormat.JSON:
-        _write(escape_json(frame.write_json() or "") + "\n")
+        write(escape_json(frame.write_json() or "") + "\n")
     else:
         from aoti_logs.render.table import render_table
 
-        _write(render_table(frame, markdown=form is TableFormat.MARKDOWN, width=_width()))
+        write(render_table(frame, markdown=form is TableFormat.MARKDOWN, width=width()))
 
 
 @app.command()
@@ -181,20 +167,20 @@ def timeline(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Parquet file to write.")] = None,
 ) -> None:
     """Write the launches in program order: kernel, launch index, inputs, outputs, sizes."""
-    frame = _load(paths, context).timeline()
+    frame = load_run(paths, context).timeline()
     if output is not None:
         try:
             frame.write_parquet(output)
         except OSError as error:
-            _fail(f"{output}: {error.strerror or error}")
-        _write(f"{frame.height:,} launches written to {output}\n")
+            fail(f"{output}: {error.strerror or error}")
+        write(f"{frame.height:,} launches written to {output}\n")
         return
     from aoti_logs.render.safe import clean
 
     for row in frame.iter_rows(named=True):
         call = f"{row['kernel']}({', '.join(row['inputs'])}) -> {', '.join(row['outputs']) or '-'}"
         sizes = f"  [{', '.join(row['sizes'])}]" if row["sizes"] else ""
-        _write(f"{row['index']:>5}  {clean(call + sizes)}\n")
+        write(f"{row['index']:>5}  {clean(call + sizes)}\n")
 
 
 class GraphFormat(StrEnum):
@@ -228,12 +214,12 @@ def code(
     from aoti_logs.errors import LoadError
     from aoti_logs.render.code_screen import Wanted, choose, code_screen
 
-    run = _load(paths, context)
+    run = load_run(paths, context)
     wanted = Wanted(kernel, launch, name, None if graph is None else str(graph), body, everything)
     try:
-        _write(code_screen(choose(list(run.views()), model), wanted, [s.name for s in run.all_sources]))
+        write(code_screen(choose(list(run.views()), model), wanted, [s.name for s in run.all_sources]))
     except LoadError as error:
-        _fail(str(error))
+        fail(str(error))
 
 
 @app.command()
@@ -260,14 +246,14 @@ def report(
     from aoti_logs.report.write import write_report
 
     try:
-        run = _load(expand(paths), context)
+        run = load_run(expand(paths), context)
         indexes = [run.evidence.trace(source) for source in traces(run.subjects)]
         options = Options(plain=plain, provenance=provenance, export=export)
         copies = Copies(run.evidence)
         written = write_report(indexes, run.explain(), output, options, copies, overwrite=overwrite)
     except LoadError as error:
-        _fail(str(error))
-    _write(render_written(written))
+        fail(str(error))
+    write(render_written(written))
     if browse:
         typer.launch(str(written.page.absolute()))
     if written.problems:
@@ -282,12 +268,36 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
     known = all_rules()
     if code is None:
         for rule in known:
-            _write(f"{rule.code}  {rule.name:<30} {rule.page.splitlines()[0]}\n")
+            write(f"{rule.code}  {rule.name:<30} {rule.page.splitlines()[0]}\n")
         return
     page = next((r.page for r in known if r.code == code.upper()), None)
     if page is None:
-        _fail(f"there is no rule {code}; known are {', '.join(r.code for r in known)}")
-    _write(page.strip() + "\n")
+        fail(f"there is no rule {code}; known are {', '.join(r.code for r in known)}")
+    write(page.strip() + "\n")
+
+
+class PlainFormat(StrEnum):
+    """Forms of a comparison."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(help="Log or folder of one run.")],
+    second: Annotated[str, typer.Argument(help="Log or folder of the other.")],
+    context: _CONTEXT = None,
+    form: Annotated[
+        PlainFormat, typer.Option("--format", "-f", help="Form of the answer.")
+    ] = PlainFormat.TEXT,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 unless both failed alike.")] = False,
+) -> None:
+    """Say whether two runs failed alike: what is the same, what differs, which lines show it."""
+    told = load_run([first], context).compare(load_run([second], context), (first, second))
+    write(as_json(told.to_dict()) if form is PlainFormat.JSON else str(told))
+    if check and not told.alike:
+        raise typer.Exit(1)
 
 
 class SettingsFormat(StrEnum):
@@ -332,99 +342,20 @@ def settings(
         try:
             found = [setting(name)]
         except UnknownNameError as error:
-            _fail(str(error))
+            fail(str(error))
     else:
         found = [s for s in all_settings() if when is None or str(s.effect).replace(" ", "-") == when]
         try:
             found = [s for s in found if version is None or s.known_in(version)]
         except ValueError:
-            _fail(f"{version} is no release of torch; write it as 2.9")
+            fail(f"{version} is no release of torch; write it as 2.9")
     if form is SettingsFormat.JSON:
         plain = [s.to_dict() for s in found]
-        _write(_json(plain if name is None else plain[0]))
+        write(as_json(plain if name is None else plain[0]))
         return
     from aoti_logs.render.settings_screen import settings_list, settings_page
 
-    _write(settings_list(found) if name is None else settings_page(found[0]))
-
-
-def _explained(
-    run: Run, explanation: Explanation, form: ExplainFormat, *, everything: bool, plan: bool = False
-) -> str:
-    """Return an explanation in one of its forms."""
-    if plan and form not in {ExplainFormat.TEXT, ExplainFormat.JSON}:
-        _fail(f"--plan is not written as {form}, but as text and as json")
-    match form:
-        case ExplainFormat.HTML:
-            from aoti_logs.render.page import render_page
-
-            return render_page(explanation, {s.name: s for s in run.all_sources})
-        case ExplainFormat.JSON:
-            return _json(explanation.to_dict(plans=plan))
-        case ExplainFormat.MARKDOWN:
-            from aoti_logs.render.markdown import render_markdown
-
-            return render_markdown(explanation, everything=everything)
-        case ExplainFormat.SARIF:
-            from aoti_logs import __version__
-            from aoti_logs.render.sarif import sarif
-            from aoti_logs.rules import all_rules
-
-            return _json(sarif(explanation, [(r.code, r.name, r.page) for r in all_rules()], __version__))
-        case ExplainFormat.GITHUB:
-            from aoti_logs.render.github import render_github
-
-            return render_github(explanation, everything=everything)
-        case _ if plan:
-            from aoti_logs.render.plan import render_plans
-
-            return render_plans(explanation)
-        case _:
-            from aoti_logs.render.text import render_text
-
-            return render_text(explanation, everything=everything)
-
-
-def _json(value: object) -> str:
-    import orjson
-
-    from aoti_logs.render.safe import escape_json
-
-    return escape_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n"
-
-
-def _width() -> int | None:
-    """Return how wide the screen is, None where the output is no screen."""
-    import shutil
-
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _load(paths: list[str], context: list[str] | None) -> Run:
-    from aoti_logs._run import load
-    from aoti_logs.errors import LoadError
-
-    try:
-        return load(paths, context or [])
-    except LoadError as error:
-        _fail(str(error))
-
-
-def _fail(sentence: str) -> NoReturn:
-    from aoti_logs.render.safe import clean
-
-    typer.echo(f"aoti-logs: {clean(sentence)}", err=True)
-    raise typer.Exit(2)
-
-
-def _write(text: str) -> None:
-    try:
-        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of a pipe (`| head`) went away; nothing is wrong.
-        sys.stderr.close()
-        raise typer.Exit(0) from None
+    write(settings_list(found) if name is None else settings_page(found[0]))
 
 
 def main() -> None:

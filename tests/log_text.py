@@ -1,7 +1,7 @@
 """Short real excerpts of logs, and how tests read text."""
 
 from aoti_logs.parse.events import LogEvents
-from aoti_logs.parse.log import read_log
+from aoti_logs.parse.logs.log import read_log
 from aoti_logs.sources.source import Kind, Source
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 KERNELS = """\

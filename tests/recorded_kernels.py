@@ -5,8 +5,8 @@ Each file is one kernel of Inductor's cache, named after the model that it was c
 
 from pathlib import Path
 
-from aoti_logs.code.inside import Inside
-from aoti_logs.code.kernel_text import triton_kernels
+from aoti_logs.code.kernel.inside import Inside
+from aoti_logs.code.kernel.text import triton_kernels
 from aoti_logs.sources.source import Kind, Source
 
 FOLDER = Path(__file__).parent / "triton_kernels"

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoti_logs._grammar import grammar_folder, parser
-from aoti_logs.parse import aoti_facts as facts
-from aoti_logs.parse.aoti_codes import device_name, dtype_name
-from aoti_logs.parse.aoti_load import deprecation
-from aoti_logs.parse.aoti_text import CATALOGUE, read_aoti
+from aoti_logs.parse.aoti import facts
+from aoti_logs.parse.aoti.codes import device_name, dtype_name
+from aoti_logs.parse.aoti.load import deprecation
+from aoti_logs.parse.aoti.text import CATALOGUE, read_aoti
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.mangled import demangled
 from aoti_logs.parse.shape import tokens
+from aoti_logs.parse.stacks.mangled import demangled
 from tests.log_text import assert_partition, read
 from tests.test_grammar_samples import samples
 
@@ -208,7 +208,7 @@ def test_a_banner_names_both_entry_points_and_what_replaces_them():
 
 
 def test_a_mangled_name_is_read_without_a_demangler(monkeypatch):
-    monkeypatch.setattr("aoti_logs.parse.mangled._by_library", lambda _: None)
+    monkeypatch.setattr("aoti_logs.parse.stacks.mangled._by_library", lambda _: None)
     demangled.cache_clear()
     assert demangled("_ZN3c107WarningC1ESt7variantIJNS0_11UserWarningEEERKNS_14SourceLocationESsb") == (
         "c10::Warning::Warning"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import aoti_logs
@@ -124,6 +125,13 @@ def test_metadata_tells_the_machine():
     assert (facts["platform"], facts["machine"], facts["cpu_isa"]) == ("linux", "x86_64", "AVX2")
 
 
+def test_kernels_without_text_are_told_where_only_the_wrapper_is_given(tmp_path: Path):
+    [source] = (FIXTURES / "cpu_gather_empty_table" / "sources").rglob("*.wrapper.cpp")
+    (tmp_path / source.name).write_bytes(source.read_bytes())
+    assert of(aoti_logs.load(tmp_path).audit(), "AL731").kind == "kernels_not_at_hand"
+    assert not any(f.rule == "AL731" for f in audit("cpu_gather_empty_table"))
+
+
 def test_debug_code_is_told_with_its_setting():
     found = of(audit("cpu_names_printed"), "AL724")
     assert found.facts["debug"] == "names_printed"
@@ -238,3 +246,27 @@ def test_damage_never_raises(tmp_path_factory, text: Damaged):
 )
 def test_warnings_of_the_corpus(path: str, rules: set[str], corpus_dir: Path):
     assert warnings(aoti_logs.load(corpus_dir / path).audit()) >= rules
+
+
+PACKAGE = (FIXTURES / "cpu_package_pickle_weights" / "model.pt2").read_bytes()
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.integers(0, len(PACKAGE) - 1), st.integers(0, 255)), max_size=6),
+    st.integers(1000, len(PACKAGE)),
+)
+def test_damaged_package_never_raises_and_is_no_clean_model(tmp_path_factory, bytes_, end):
+    data = bytearray(PACKAGE)
+    for at, value in bytes_:
+        data[at] = value
+    path = tmp_path_factory.mktemp("damaged") / "model.pt2"
+    path.write_bytes(bytes(data[:end]))
+    try:
+        run = aoti_logs.load(path)
+    except aoti_logs.LoadError:
+        return
+    found = run.audit()
+    assert str(found)
+    assert str(run.doctor())
+    assert found.warned or found.problems or not found.models

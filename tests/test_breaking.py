@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.code.arithmetic import Language, integer, truth
-from aoti_logs.code.breaking import Breaking
-from aoti_logs.code.cpp_statement import parse_expression
+from aoti_logs.code.cpp.statement import parse_expression
 from aoti_logs.code.expr import Call, Expr, Name, Num, Op
-from aoti_logs.code.inside import Inside
-from aoti_logs.code.kernel_text import cpp_kernels
+from aoti_logs.code.kernel.arithmetic import Language, integer, truth
+from aoti_logs.code.kernel.breaking import Breaking
+from aoti_logs.code.kernel.inside import Inside
+from aoti_logs.code.kernel.number_sets import common, interval, of, size, union, without
+from aoti_logs.code.kernel.piecewise import Line
+from aoti_logs.code.kernel.text import cpp_kernels
 from aoti_logs.code.model import Argument, ArgumentKind, Backend, Launch
-from aoti_logs.code.number_sets import common, interval, of, size, union, without
-from aoti_logs.code.piecewise import Line
-from aoti_logs.code.triton_expr import parse_python
+from aoti_logs.code.triton.expr import parse_python
 from aoti_logs.sources.source import Kind, Source
 from tests.recorded_kernels import inside_of, recorded, text_of
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.code.buffer_access import Access
+from aoti_logs.code.buffers.access import Access
 from aoti_logs.code.codebase import CodeBase
 from aoti_logs.code.view import ModelView
-from aoti_logs.code.wrapper_cpp import WrapperFile
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_cpp.file import WrapperFile
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 BUFFERS = Path(__file__).parent / "buffers"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import aoti_logs
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 TABLES = ("launches", "launch_arguments", "buffers", "sizes", "inputs", "checks", "constants")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.parse.collective import (
+from aoti_logs.parse.errors.collective import (
     collective_timeout,
     fingerprints,
     group_status,

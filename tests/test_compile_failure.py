@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.failure import (
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.compiles.failure import (
     CompilerRun,
     FailureKind,
     Limit,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.compiler_error import compiler_run, diagnostic, diagnostics, is_serious
-from aoti_logs.parse.failure import Diagnostic
+from aoti_logs.parse.compiles.compiler_error import compiler_run, diagnostic, diagnostics, is_serious
+from aoti_logs.parse.compiles.failure import Diagnostic
 
 GCC = """\
 /srv/c/k.kernel.cpp: In function ‘void cpp_fused_add_relu_0(const float*, float*)’:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.code.folding import foldings
-from aoti_logs.code.wrapper_cpp import WrapperFile
-from aoti_logs.code.wrapper_cpp_constants import ModelBase, constants, model_base
+from aoti_logs.code.packages.folding import foldings
+from aoti_logs.code.wrapper_cpp.constants import ModelBase, constants, model_base
+from aoti_logs.code.wrapper_cpp.file import WrapperFile
 from aoti_logs.sources.source import Kind, Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

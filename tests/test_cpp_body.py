@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoti_logs.code.body import Assign, Body, Check, Loop, Param, Store
-from aoti_logs.code.cpp_body import body_of, cpp_body
+from aoti_logs.code.cpp.body import body_of, cpp_body
 from aoti_logs.code.expr import Call, Load, Name, Num, walk
 from aoti_logs.sources.source import Kind, Source
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.cpp_expr import parse_cpp, strip_casts
-from aoti_logs.code.cpp_statement import parse_expression
+from aoti_logs.code.cpp.expr import parse_cpp, strip_casts
+from aoti_logs.code.cpp.statement import parse_expression
 from aoti_logs.code.expr import Call, Item, Name, Num, Op, Opaque, evaluate, names
 
 

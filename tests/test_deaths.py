@@ -2,8 +2,8 @@
 
 import pytest
 
-from aoti_logs.parse.child_death import child_death
-from aoti_logs.parse.death import Death
+from aoti_logs.parse.deaths.child_death import child_death
+from aoti_logs.parse.deaths.death import Death
 from aoti_logs.parse.events import ErrorForm
 from tests.log_text import read
 

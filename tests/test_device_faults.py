@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.parse.device_errors import device_error, device_errors, error_name
-from aoti_logs.parse.device_exception import DeviceException
-from aoti_logs.parse.device_fault import device_fault, memory_fault, queue_fault
+from aoti_logs.parse.errors.device_errors import device_error, device_errors, error_name
+from aoti_logs.parse.errors.device_exception import DeviceException
+from aoti_logs.parse.errors.device_fault import device_fault, memory_fault, queue_fault
 from aoti_logs.rules.aftermath import aftermath, is_sticky, repeats
 from tests.log_text import assert_partition, read
 

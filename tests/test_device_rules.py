@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.parse.out_of_memory import out_of_memory, size
+from aoti_logs.parse.errors.out_of_memory import out_of_memory, size
 from aoti_logs.rules.aten_asserts import ASSERTS
 from tests.log_text import assert_partition, read
 

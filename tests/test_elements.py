@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.elements import element_values, is_element_line, is_row, python_values
+from aoti_logs.parse.printer.elements import element_values, is_element_line, is_row, python_values
 from aoti_logs.parse.shape import fields
 
 NUMBERS = st.from_regex(r"-?[0-9]{1,4}(\.[0-9]{0,4})?(e[-+][0-9]{2,3})?|-?inf|-?nan", fullmatch=True)

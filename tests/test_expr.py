@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoti_logs.code.expr import Expr, Num, Op, evaluate, names, walk
-from aoti_logs.code.triton_body import parse_python
+from aoti_logs.code.triton.body import parse_python
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoti_logs._grammar import grammar_folder, parser
-from aoti_logs.parse.graph import NodeLine, read_node_header
-from aoti_logs.parse.graph_head import described_input, mangled, read_head, user_name
-from aoti_logs.parse.origin import Origin, input_of
-from aoti_logs.parse.stack_text import frames_of_stack, user_frame
-from aoti_logs.parse.symbol import read_symbol_line
+from aoti_logs.parse.graphs.graph import NodeLine, read_node_header
+from aoti_logs.parse.graphs.graph_head import described_input, mangled, read_head, user_name
+from aoti_logs.parse.python.stack_text import frames_of_stack, user_frame
+from aoti_logs.parse.sizes.origin import Origin, input_of
+from aoti_logs.parse.sizes.symbol import read_symbol_line
 
 GRAMMARS = ["create_symbol", "dynamo_source", "graph", "node_header", "signature", "stack_text"]
 SAMPLE = re.compile(r"// sample(?: (\w+))?: (.*)")

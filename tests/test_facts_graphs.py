@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse import exported_json
 from aoti_logs.parse.events import LogLine
-from aoti_logs.parse.exported_program import ranges_in_text, signatures_in_text
-from aoti_logs.parse.graph import graphs_in_text, read_graph
-from aoti_logs.parse.node_lines import lines_of, lines_of_target
-from aoti_logs.parse.provenance import kernel_origins, node_mapping, split_key
-from aoti_logs.parse.symbol import symbol_from_envelope, symbols_in_messages
-from aoti_logs.parse.torch_logs_code import code_in_messages
+from aoti_logs.parse.graphs import exported_json
+from aoti_logs.parse.graphs.exported_program import ranges_in_text, signatures_in_text
+from aoti_logs.parse.graphs.graph import graphs_in_text, read_graph
+from aoti_logs.parse.graphs.node_lines import lines_of, lines_of_target
+from aoti_logs.parse.logs.torch_logs_code import code_in_messages
+from aoti_logs.parse.sizes.symbol import symbol_from_envelope, symbols_in_messages
+from aoti_logs.parse.traces.provenance import kernel_origins, node_mapping, split_key
 from aoti_logs.sources.source import Kind, Place, Source, Span
 
 # torch 2.11, printed by a script between other lines

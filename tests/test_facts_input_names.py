@@ -9,16 +9,16 @@ import pytest
 
 import aoti_logs
 from aoti_logs.code.expr import Name, Num, Op
-from aoti_logs.code.graph_shelf import GraphShelf
-from aoti_logs.code.input_names import InputName, decide, input_names
 from aoti_logs.code.model import CheckKind, InputCheck, ModelInput, Size
-from aoti_logs.code.testimony import WrapperInputs
-from aoti_logs.code.witnesses import Witnesses
+from aoti_logs.code.names.graph_shelf import GraphShelf
+from aoti_logs.code.names.input_names import InputName, decide, input_names
+from aoti_logs.code.names.testimony import WrapperInputs
+from aoti_logs.code.names.witnesses import Witnesses
 from aoti_logs.explain import Confidence
-from aoti_logs.parse.exported_program import signatures_in_text
 from aoti_logs.parse.facts import Graph, SourceName, Symbol
-from aoti_logs.parse.graph import graphs_in_text
-from aoti_logs.parse.origin import input_of
+from aoti_logs.parse.graphs.exported_program import signatures_in_text
+from aoti_logs.parse.graphs.graph import graphs_in_text
+from aoti_logs.parse.sizes.origin import input_of
 from aoti_logs.sources.source import Kind, Place, Source
 
 PROGRAM = """ExportedProgram:
@@ -276,7 +276,7 @@ def test_every_recorded_run_has_its_inputs_named(corpus_dir):
 
 def names_in(folder: Path) -> list[dict[str, InputName]]:
     from aoti_logs.code.codebase import CodeBase
-    from aoti_logs.parse.symbol import source_name_from_envelope, symbol_from_envelope
+    from aoti_logs.parse.sizes.symbol import source_name_from_envelope, symbol_from_envelope
     from aoti_logs.records.trace import TraceIndex, trace_sources
     from aoti_logs.sources.find import find
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.constraint import read_violations
-from aoti_logs.parse.data_dependent import read_evaluation, read_undecided, symbols_in
-from aoti_logs.parse.failure import Limit, SuggestedFix
-from aoti_logs.parse.recompile_limit import read_limit
+from aoti_logs.parse.compiles.constraint import read_violations
+from aoti_logs.parse.compiles.data_dependent import read_evaluation, read_undecided, symbols_in
+from aoti_logs.parse.compiles.failure import Limit, SuggestedFix
+from aoti_logs.parse.guards.recompile_limit import read_limit
 from tests.log_text import read
 
 HEAD = 'Constraints violated (b)! For more information, run with TORCH_LOGS="+dynamic".\n'

@@ -43,7 +43,7 @@ def test_a_run_of_frames_is_what_the_grammar_reads_line_by_line(lines):
     text = HEAD + "".join(lines)
     quick = read(text)
     assert_partition(quick, len(text.encode()))
-    with mock.patch("aoti_logs.parse.stack.frame_run", lambda *_: None):
+    with mock.patch("aoti_logs.parse.stacks.stack.frame_run", lambda *_: None):
         slow = read(text)
     assert _told(quick.stacks) == _told(slow.stacks)
     assert [(r.kind, r.span.start, r.span.end) for r in quick.records] == [
@@ -55,6 +55,6 @@ def test_every_recorded_stack_is_the_same_both_ways(fixtures_dir: Path):
     for path in sorted(fixtures_dir.glob("*/run.log")):
         data = path.read_bytes()
         if b"frame #" in data:
-            with mock.patch("aoti_logs.parse.stack.frame_run", lambda *_: None):
+            with mock.patch("aoti_logs.parse.stacks.stack.frame_run", lambda *_: None):
                 slow = read(data)
             assert _told(read(data).stacks) == _told(slow.stacks), path

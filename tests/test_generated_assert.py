@@ -3,7 +3,7 @@
 import pytest
 
 import aoti_logs
-from aoti_logs.parse.generated_assert import read_runtime_check, read_tensor_check
+from aoti_logs.parse.asserts.generated_assert import read_runtime_check, read_tensor_check
 from tests.log_text import read
 
 

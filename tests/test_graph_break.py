@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.graph_break import GraphBreak, read_graph_break, read_restart_reason
+from aoti_logs.parse.compiles.graph_break import GraphBreak, read_graph_break, read_restart_reason
 
 PAYLOADS = Path(__file__).parent / "payloads"
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse import graph as graph_module
 from aoti_logs.parse.facts import Graph
-from aoti_logs.parse.graph import graphs_in_text
-from aoti_logs.parse.graph_frame import usual_frame
-from aoti_logs.parse.graph_head import _plain_head, read_any_head
+from aoti_logs.parse.graphs import graph as graph_module
+from aoti_logs.parse.graphs.graph import graphs_in_text
+from aoti_logs.parse.graphs.graph_frame import usual_frame
+from aoti_logs.parse.graphs.graph_head import _plain_head, read_any_head
 from aoti_logs.sources.source import Kind, Source
 
 HEAD_PARTS = st.sampled_from(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.guard_kind import GuardKind, guard_kind
+from aoti_logs.parse.guards.guard_kind import GuardKind, guard_kind
 
 # Guards as torch 2.4 to 2.13 print them (torch/_dynamo/guards.py), taken from recorded trees and recompile reasons.
 GUARDS = {

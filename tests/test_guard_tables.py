@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import aoti_logs
 from aoti_logs import tables
-from aoti_logs.parse.guard_tree import read_guard_tree
+from aoti_logs.parse.guards.guard_tree import read_guard_tree
 from aoti_logs.records.trace import TraceIndex
 from aoti_logs.sources.source import Kind, Source
 from aoti_logs.tables import guards

@@ -11,8 +11,8 @@ from lark import Token
 from lark.exceptions import LarkError
 
 from aoti_logs._grammar import parser
-from aoti_logs.parse.guard_line import read_guard, read_tensor_guard
-from aoti_logs.parse.guard_tree import GuardLine, read_guard_tree, read_line
+from aoti_logs.parse.guards.guard_line import read_guard, read_tensor_guard
+from aoti_logs.parse.guards.guard_tree import GuardLine, read_guard_tree, read_line
 from aoti_logs.parse.shape import tokens
 from aoti_logs.records.trace import TraceIndex
 from aoti_logs.sources.source import Kind, Source

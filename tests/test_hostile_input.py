@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import aoti_logs
 from aoti_logs.cli import app
-from aoti_logs.code.cpp_expr import parse_cpp
+from aoti_logs.code.cpp.expr import parse_cpp
 from aoti_logs.code.expr import Opaque
 from aoti_logs.explain import Confidence, Explanation, Finding, Link
 from aoti_logs.render.safe import clean, clean_cells, escape_json

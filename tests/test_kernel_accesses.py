@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import aoti_logs
 from aoti_logs.code.expr import names
-from aoti_logs.code.inside import Inside
+from aoti_logs.code.kernel.inside import Inside
 from tests.recorded_kernels import NAMES, inside_of, recorded, text_of
 
 _TMP = re.compile(r"^tmp\d+$")

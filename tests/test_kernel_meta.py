@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.kernel_meta import Device, KernelMeta, meta_of
-from aoti_logs.code.printed_value import Text, printed
+from aoti_logs.code.triton.meta import Device, KernelMeta, meta_of
+from aoti_logs.code.triton.printed_value import Text, printed
 from tests.recorded_kernels import NAMES, recorded, text_of
 
 KINDS = {

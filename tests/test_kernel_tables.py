@@ -9,7 +9,7 @@ import pytest
 
 import aoti_logs
 from aoti_logs.code.body import Store
-from aoti_logs.code.inside import check_texts, checks_of_model
+from aoti_logs.code.kernel.inside import check_texts, checks_of_model
 from aoti_logs.code.model import Backend
 
 NO_CODE = ("= compile error!",)

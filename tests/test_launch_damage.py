@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoti_logs.code.model import Launch
-from aoti_logs.code.wrapper_cpp import WrapperFile
+from aoti_logs.code.wrapper_cpp.file import WrapperFile
 from aoti_logs.sources.source import Kind, Source
 
 ROOT = Path(__file__).parent.parent / "fixtures"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from aoti_logs.code.argument_text import passed
 from aoti_logs.code.model import ArgumentKind, Backend
-from aoti_logs.code.wrapper_cpp import WrapperFile
+from aoti_logs.code.wrapper.argument_text import passed
+from aoti_logs.code.wrapper_cpp.file import WrapperFile
 from aoti_logs.sources.source import Kind, Source
 
 

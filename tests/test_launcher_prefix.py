@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from lark.exceptions import LarkError
 
 from aoti_logs._grammar import grammar_folder, parser
-from aoti_logs.parse.peel import Wrapping, peel
-from aoti_logs.parse.prefix_kinds import BY_NAME, sender_of
-from aoti_logs.parse.sender import Sender
+from aoti_logs.parse.logs.peel import Wrapping, peel
+from aoti_logs.parse.logs.prefix_kinds import BY_NAME, sender_of
+from aoti_logs.parse.logs.sender import Sender
 from tests.test_grammar_samples import rules_of, samples
 
 SAMPLES = samples(grammar_folder() / "launcher_prefix.lark")

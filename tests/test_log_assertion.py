@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.assertion import condition
+from aoti_logs.parse.asserts.assertion import condition
 from aoti_logs.parse.events import AssertionForm
 from tests.log_text import CPU, CUDA, TERMINATE, read
 

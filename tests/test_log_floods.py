@@ -2,7 +2,7 @@
 
 import pytest
 
-from aoti_logs.parse.lines import Log
+from aoti_logs.parse.logs.lines import Log
 from tests.log_text import CUDA, assert_partition, read
 
 TIMES = 1500

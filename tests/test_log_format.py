@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from aoti_logs.parse.log_format import log_format
+from aoti_logs.parse.logs.log_format import log_format
 from tests.log_text import read
 
 RECORDS = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.log_prefix import default_prefix, prefix_by_grammar
+from aoti_logs.parse.logs.log_prefix import default_prefix, prefix_by_grammar
 from tests.log_text import CUDA, TORCH_LOGS, assert_partition, read
 
 CODE = "V1129 12:26:30.819000 {} torch/_inductor/graph.py:2722] [0/0] [__output_code] {}\n"

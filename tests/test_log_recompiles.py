@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.parse.logged_recompile import read_recompiles, recompiles_in
+from aoti_logs.parse.guards.logged_recompile import read_recompiles, recompiles_in
 from tests.log_text import assert_partition, read
 
 # torch 2.4.1, 2.6.0 and 2.13 (recorded), 2.3 with recompiles_verbose (pytorch#113585), 2.2.dev (pytorch#110928)

@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 
 import aoti_logs
 from aoti_logs._grammar import parser
-from aoti_logs.parse.logged_guards import guards_in
-from aoti_logs.parse.logged_replacements import replacements_in
-from aoti_logs.parse.shape_log import Decision, Narrowed, Origin, Replaced, Where, read_shape_line, shapes_in
+from aoti_logs.parse.guards.logged_guards import guards_in
+from aoti_logs.parse.sizes.logged_replacements import replacements_in
+from aoti_logs.parse.sizes.shape_log import (
+    Decision,
+    Narrowed,
+    Origin,
+    Replaced,
+    Where,
+    read_shape_line,
+    shapes_in,
+)
 from tests.log_text import assert_partition, read
 from tests.test_grammar_samples import ALL
 

@@ -6,10 +6,10 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.parse.announce import Announcer
-from aoti_logs.parse.announce_lines import LineAnnouncer
-from aoti_logs.parse.assertion import device_line_by_grammar
-from aoti_logs.parse.peel import peel
+from aoti_logs.parse.asserts.assertion import device_line_by_grammar
+from aoti_logs.parse.logs.announce import Announcer
+from aoti_logs.parse.logs.announce_lines import LineAnnouncer
+from aoti_logs.parse.logs.peel import peel
 from tests.log_text import read
 
 TRIPLES = st.tuples(st.integers(0, 70000), st.integers(0, 3), st.integers(0, 1))
@@ -183,7 +183,7 @@ def test_all_announcers_find_the_same_places(text, data):
 def test_blocks_do_not_change_what_a_large_log_announces(text, block):
     words = (b"Error: ", b"\n[W")
     found = []
-    with mock.patch("aoti_logs.parse.announce_lines._BLOCK", block):
+    with mock.patch("aoti_logs.parse.logs.announce_lines._BLOCK", block):
         announcer = LineAnnouncer(text, words)
         at: int | None = 0
         while at is not None and at < len(text):

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.episode import Episodes
+from aoti_logs.code.index.episode import Episodes
 from aoti_logs.parse.events import Assertion, AssertionForm, ErrorForm, ErrorText, LogEvents, Note
-from aoti_logs.parse.log import read_log
+from aoti_logs.parse.logs.log import read_log
 from aoti_logs.rules.consequences import Causes, follows
 from aoti_logs.rules.engine import MOST, explain_log
 from aoti_logs.sources.source import Kind, Source, Span

@@ -2,8 +2,8 @@
 
 import pytest
 
+from aoti_logs.parse.errors.memory_report import MemoryReport
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.memory_report import MemoryReport
 from tests.log_text import read
 
 FRAMES = "    #0 0x55fc5bc1375e in load /srv/demo/a.cpp:8\n    #1 0x55fc5bc1380e in main /srv/demo/a.cpp:11\n"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.demangle import demangled, is_mangled
-from aoti_logs.parse.native_name import native_name, parsed_name
+from aoti_logs.parse.stacks.demangle import demangled, is_mangled
+from aoti_logs.parse.stacks.native_name import native_name, parsed_name
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_mangled_names_are_taken_apart_where_the_extra_is_installed():
 
 
 def test_without_the_extra_a_mangled_name_stays(monkeypatch):
-    monkeypatch.setattr("aoti_logs.parse.demangle._demangler", lambda: None)
+    monkeypatch.setattr("aoti_logs.parse.stacks.demangle._demangler", lambda: None)
     demangled.cache_clear()
     assert demangled("_ZN3c105ErrorC1Ev") is None
     demangled.cache_clear()

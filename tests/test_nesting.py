@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aoti_logs.parse.errors.nesting import inner_first
 from aoti_logs.parse.events import ErrorForm, ErrorText
-from aoti_logs.parse.nesting import inner_first
 from aoti_logs.sources.source import Kind, Source, Span
 
 LOG = Source("x.log", Kind.LOG, lambda: b" " * 1000)

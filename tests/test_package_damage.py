@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.code.package import Package
-from aoti_logs.code.package_file import FileRole
-from aoti_logs.code.package_weights import ValueIn
+from aoti_logs.code.packages.file import FileRole
+from aoti_logs.code.packages.package import Package
+from aoti_logs.code.packages.weights import ValueIn
 from aoti_logs.errors import LoadError
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

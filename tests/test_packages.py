@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import aoti_logs
-from aoti_logs.code.package import Form, Layout, Package, PackagedModel
-from aoti_logs.code.package_file import FileRole
-from aoti_logs.code.package_weights import ValueIn
+from aoti_logs.code.packages.file import FileRole
+from aoti_logs.code.packages.package import Form, Layout, Package, PackagedModel
+from aoti_logs.code.packages.weights import ValueIn
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 RECORDED = sorted(p.parent.name for p in FIXTURES.glob("?pu_package_*/model.pt2"))

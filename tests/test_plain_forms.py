@@ -3,8 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.parse.assertion import condition, condition_by_grammar, device_line, device_line_by_grammar
-from aoti_logs.parse.stack import raised_place, raised_place_by_grammar
+from aoti_logs.parse.asserts.assertion import (
+    condition,
+    condition_by_grammar,
+    device_line,
+    device_line_by_grammar,
+)
+from aoti_logs.parse.stacks.stack import raised_place, raised_place_by_grammar
 
 OPERANDS = [
     "tmp4",

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.parse import printer
 from aoti_logs.parse.events import LogEvents
+from aoti_logs.parse.printer import printer
 from tests.log_text import CUDA, DUMP, SCALARS, assert_partition, read
 from tests.test_printer_launches import block
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aoti_logs.code.model import ArgumentKind
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "python_wrappers"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.parse import readers
 from aoti_logs.parse.events import LogEvents
+from aoti_logs.parse.logs import readers
 from aoti_logs.rules import all_rules, index_rules
 from aoti_logs.rules.log_notes import NAMES
 from aoti_logs.rules.rule import never
@@ -32,7 +32,7 @@ def _told(text):
 
 
 def _asked_all(text):
-    with mock.patch("aoti_logs.parse.readers._fitting", _all):
+    with mock.patch("aoti_logs.parse.logs.readers._fitting", _all):
         return _told(text)
 
 
@@ -81,7 +81,7 @@ def test_a_storm_is_explained_without_grammars_and_without_what_errors_need(tmp_
     log.write_text("INFO step 3 loss 0.1\n" + CUDA * 100)
     code = (
         "import sys, aoti_logs; print(aoti_logs.load(sys.argv[1]).explain()); "
-        "print([n for n in ('lark', 'polars', 'aoti_logs.parse.traceback', 'aoti_logs.rules.other_failures') if n in sys.modules])"
+        "print([n for n in ('lark', 'polars', 'aoti_logs.parse.python.traceback', 'aoti_logs.rules.other_failures') if n in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(log)],

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.parse.recompile_reason import RecompileReason, read_recompile_reason, read_recompile_reasons
+from aoti_logs.parse.guards.recompile_reason import (
+    RecompileReason,
+    read_recompile_reason,
+    read_recompile_reasons,
+)
 
 PAYLOADS = Path(__file__).parent / "payloads"
 RECORDED = [json.loads(line) for line in (PAYLOADS / "recompile_reasons_2.13.jsonl").read_text().splitlines()]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from aoti_logs.code.evidence import Evidence
-from aoti_logs.parse.log import read_log
+from aoti_logs.parse.logs.log import read_log
 from aoti_logs.report.copies import Copies
 from aoti_logs.report.links import Links
 from aoti_logs.report.outputs import display_key, read_outputs, stems

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aoti_logs
+from aoti_logs.parse.errors.sanitizer import SanitizerReport
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.sanitizer import SanitizerReport
 from aoti_logs.parse.shape import fields, mask
 from tests.log_text import assert_partition, read
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aoti_logs
-from aoti_logs.parse.saved_name import saved_name
+from aoti_logs.parse.printer.saved_name import saved_name
 from tests.log_text import read
 
 FIXTURE = "cpu_tensors_saved"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.parse.shape_expr import parse_shape_expr
-from aoti_logs.parse.shape_tree import (
+from aoti_logs.parse.sizes.shape_expr import parse_shape_expr
+from aoti_logs.parse.sizes.shape_tree import (
     Call,
     Compare,
     Items,
@@ -24,7 +24,7 @@ from aoti_logs.parse.shape_tree import (
     sources,
     walk,
 )
-from aoti_logs.parse.shape_value import evaluate
+from aoti_logs.parse.sizes.shape_value import evaluate
 
 S0, S1 = Symbol("s0"), Symbol("s1")
 X0 = Source("L['x'].size()[0]")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aoti_logs.code.shims import Shim, shim
+from aoti_logs.code.wrapper.shims import Shim, shim
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.size_expr import size_expr, size_text
-from aoti_logs.code.triton_body import to_expr
-from aoti_logs.code.wrapper_bind import cpp_value
-from aoti_logs.parse.shape_canonical import canonical, canonical_text
-from aoti_logs.parse.shape_expr import parse_shape_expr
-from aoti_logs.parse.shape_tree import Number, free_symbols
-from aoti_logs.parse.shape_value import evaluate
+from aoti_logs.code.sizes.expr import size_expr, size_text
+from aoti_logs.code.triton.body import to_expr
+from aoti_logs.code.wrapper.bind import cpp_value
+from aoti_logs.parse.sizes.shape_canonical import canonical, canonical_text
+from aoti_logs.parse.sizes.shape_expr import parse_shape_expr
+from aoti_logs.parse.sizes.shape_tree import Number, free_symbols
+from aoti_logs.parse.sizes.shape_value import evaluate
 
 
 def of_cpp(text: str) -> str | None:

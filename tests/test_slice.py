@@ -2,9 +2,9 @@
 
 import pytest
 
-from aoti_logs.code.interval import lower_limit
-from aoti_logs.code.slice import slice_check, value_loads
-from aoti_logs.code.triton_body import parse_python
+from aoti_logs.code.kernel.interval import lower_limit
+from aoti_logs.code.kernel.slice import slice_check, value_loads
+from aoti_logs.code.triton.body import parse_python
 from tests.test_triton_body import GATHER, body_of
 
 
@@ -118,7 +118,7 @@ def test_a_loop_variable_is_that_of_its_own_loop():
 
 
 def cpp(text: str):
-    from aoti_logs.code.cpp_body import body_of as read
+    from aoti_logs.code.cpp.body import body_of as read
 
     return read(text)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aoti_logs.parse.frame_name import frame_name, is_model, meaningful, signature, skipped
-from aoti_logs.parse.machinery import MACHINERY
+from aoti_logs.parse.stacks.frame_name import frame_name, is_model, meaningful, signature, skipped
+from aoti_logs.parse.stacks.machinery import MACHINERY
 from tests.log_text import read
 
 WRAPPER = "/tmp/aotinductor_V04xJk/data/aotinductor/model/cqdemg57m4dmpgp4i6nu74slfilfn53ovdpar7ktis642guccabr.wrapper.so"

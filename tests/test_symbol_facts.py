@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import aoti_logs
-from aoti_logs.code import size_answers
-from aoti_logs.code.definition import canonical, definition_text
+from aoti_logs.code.sizes import answers as size_answers
+from aoti_logs.code.sizes.definition import canonical, definition_text
 from aoti_logs.code.view import ModelView
-from aoti_logs.code.wrapper_cpp_body import EntryReader
+from aoti_logs.code.wrapper_cpp.body import EntryReader
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.text import limit
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.code import size_answers
-from aoti_logs.code.call_spec import call_spec
 from aoti_logs.code.codebase import Code
-from aoti_logs.code.definition import canonical, measured_extent, plain, symbols_of
-from aoti_logs.code.example_inputs import example_inputs
 from aoti_logs.code.expr import Call, Name, Num, Op
-from aoti_logs.code.input_dims import asserted
+from aoti_logs.code.names.call_spec import call_spec
+from aoti_logs.code.sizes import answers as size_answers
+from aoti_logs.code.sizes.definition import canonical, measured_extent, plain, symbols_of
+from aoti_logs.code.sizes.example_inputs import example_inputs
+from aoti_logs.code.sizes.input_dims import asserted
 from aoti_logs.code.view import ModelView
 from aoti_logs.sources.source import Kind, Source
 

@@ -10,7 +10,7 @@ import pytest
 
 import aoti_logs
 from aoti_logs._run import Run
-from aoti_logs.parse.trace_maps import with_handle
+from aoti_logs.parse.traces.maps import with_handle
 from aoti_logs.sources.source import Kind, Source
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"

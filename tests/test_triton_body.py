@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from aoti_logs.code.body import Assign, Check, Loop, Store
 from aoti_logs.code.expr import Load
 from aoti_logs.code.model import Backend, Kernel
-from aoti_logs.code.triton_body import parse_python, triton_body
+from aoti_logs.code.triton.body import parse_python, triton_body
 from aoti_logs.sources.source import Kind, Source
 
 # Cut from fixtures/gpu_empty_events: the kernel that `make demo` explains.

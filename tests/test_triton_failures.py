@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import aoti_logs
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.failure import FailureKind, Resources, TritonError
-from aoti_logs.parse.python_repr import Call, plain, read_repr
-from aoti_logs.parse.triton_error import read_choice, read_resources
-from aoti_logs.parse.worker_text import root_text
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.compiles.failure import FailureKind, Resources, TritonError
+from aoti_logs.parse.errors.triton_error import read_choice, read_resources
+from aoti_logs.parse.python.repr import Call, plain, read_repr
+from aoti_logs.parse.python.worker_text import root_text
 
 WORKER = """An exception occurred in a subprocess:
 

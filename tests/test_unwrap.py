@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoti_logs.parse.events import LogEvents
-from aoti_logs.parse.peel import PLAIN, Wrapping, peel
-from aoti_logs.parse.sender import NOBODY, Sender
-from aoti_logs.parse.unwrapped import Unwrapped, Unwrapper
-from aoti_logs.parse.wrapping import wrapping_of
+from aoti_logs.parse.logs.peel import PLAIN, Wrapping, peel
+from aoti_logs.parse.logs.sender import NOBODY, Sender
+from aoti_logs.parse.logs.unwrapped import Unwrapped, Unwrapper
+from aoti_logs.parse.logs.wrapping import wrapping_of
 from tests.log_text import ACCELERATOR, CPU, CUDA, PIECES, TORCH_LOGS, assert_partition, read
 
 Wrap = Callable[[int, str], str]

@@ -5,7 +5,7 @@ torch keeps a user's source as it is (`define_user_defined_triton_kernel` in `to
 
 import aoti_logs
 from aoti_logs.code.model import ArgumentKind
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 WRAPPER = """

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.inside import Inside
-from aoti_logs.code.launch_sizes import sizes_at
+from aoti_logs.code.kernel.inside import Inside
+from aoti_logs.code.kernel.launch_sizes import sizes_at
+from aoti_logs.code.kernel.value_slice import ValueSlice
 from aoti_logs.code.model import Argument, ArgumentKind, Backend, Launch
-from aoti_logs.code.triton_expr import parse_python
-from aoti_logs.code.value_slice import ValueSlice
+from aoti_logs.code.triton.expr import parse_python
 from tests.recorded_kernels import NAMES, inside_of, recorded, text_of
 from tests.test_breaking import cpp
 

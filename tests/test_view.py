@@ -10,7 +10,7 @@ from typing import Any, cast
 import aoti_logs
 from aoti_logs.code.model import Argument, ArgumentKind, Backend, Buffer, Call, Launch, ModelInput
 from aoti_logs.code.view import ModelView
-from aoti_logs.code.wrapper_mentions import Mentions
+from aoti_logs.code.wrapper.mentions import Mentions
 
 
 class Chain:

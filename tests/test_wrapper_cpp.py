@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.kernel_text import cpp_kernels, triton_kernels
+from aoti_logs.code.kernel.text import cpp_kernels, triton_kernels
 from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
-from aoti_logs.code.wrapper_cpp import WrapperFile
+from aoti_logs.code.wrapper_cpp.file import WrapperFile
 from aoti_logs.sources.source import Kind, Source
 
 HEAD = """\

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from aoti_logs.code.argument_text import passed
 from aoti_logs.code.model import Backend
-from aoti_logs.code.wrapper_cpp import WrapperFile
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper.argument_text import passed
+from aoti_logs.code.wrapper_cpp.file import WrapperFile
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 FORMS = sorted(p for p in (Path(__file__).parent / "wrapper_forms").iterdir() if p.suffix != ".md")

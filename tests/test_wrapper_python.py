@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_python.file import OutputCode
 from aoti_logs.sources.source import Kind, Source
 
 CODE = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoti_logs.code.wrapper_python import OutputCode
+from aoti_logs.code.wrapper_python.file import OutputCode
 from tests.python_wrapper_text import output_code
 
 RECORDED = Path(__file__).parent.parent / "fixtures" / "python_wrappers"

@@ -1,6 +1,6 @@
 """Subgraphs, loops and partitions of Python wrappers: each call has launches of its own, and results are connected."""
 
-from aoti_logs.code.wrapper_python_subgraphs import MOST_LINES
+from aoti_logs.code.wrapper_python.subgraphs import MOST_LINES
 from tests.python_wrapper_text import output_code, wrapper
 
 REGION = """\

@@ -5,8 +5,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoti_logs.code.wrapper_bind import behind
-from aoti_logs.code.wrapper_text import as_call, closing, split_arguments, statements, string_value
+from aoti_logs.code.wrapper.bind import behind
+from aoti_logs.code.wrapper_cpp.text import as_call, closing, split_arguments, statements, string_value
 
 
 @given(st.text(alphabet="ab(){}[],;<>\"'/*\\ \nR_0&=:", max_size=200))

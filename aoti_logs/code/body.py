@@ -1,6 +1,6 @@
 """The inside of one kernel: assignments, stores, checks and loops in program order.
 
-The same shape serves Triton (`code/triton_body.py`) and C++ (`code/cpp_body.py`).
+The same shape serves Triton (`code/triton/body.py`) and C++ (`code/cpp/body.py`).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from aoti_logs.code.nearness import name_of_copy
+from aoti_logs.code.names.nearness import name_of_copy
 from aoti_logs.sources.source import Kind, Source
 
 if TYPE_CHECKING:
@@ -137,11 +137,11 @@ class Code:
     def wrapper(self) -> Wrapper | None:
         """The wrapper in it, if it is one."""
         if self.source.kind is Kind.WRAPPER_CPP:
-            from aoti_logs.code.wrapper_cpp import WrapperFile
+            from aoti_logs.code.wrapper_cpp.file import WrapperFile
 
             return WrapperFile(self.source)
         if self.source.kind is Kind.OUTPUT_CODE:
-            from aoti_logs.code.wrapper_python import OutputCode
+            from aoti_logs.code.wrapper_python.file import OutputCode
 
             return OutputCode(self.source)
         return None
@@ -149,7 +149,7 @@ class Code:
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels whose bodies stand in this text."""
-        from aoti_logs.code.kernel_text import cpp_kernels, triton_kernels
+        from aoti_logs.code.kernel.text import cpp_kernels, triton_kernels
 
         if self.source.kind is Kind.TRITON_KERNEL:
             return triton_kernels(self.source)

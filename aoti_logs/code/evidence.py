@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.call_spec import by_call
 from aoti_logs.code.codebase import CodeBase
-from aoti_logs.code.nearness import by_nearness
-from aoti_logs.code.python_line import PythonLine, python_lines
-from aoti_logs.code.size_evidence import SizeEvidence, SizeRecords
+from aoti_logs.code.names.call_spec import by_call
+from aoti_logs.code.names.nearness import by_nearness
+from aoti_logs.code.names.python_line import PythonLine, python_lines
+from aoti_logs.code.sizes.evidence import SizeEvidence, SizeRecords
 from aoti_logs.code.view import ModelView, read_body
 from aoti_logs.sources.source import Kind, Source
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aoti_logs.code.body import Body
-    from aoti_logs.code.case_parts import Indexed, IndexSource
     from aoti_logs.code.codebase import Wrapper
-    from aoti_logs.code.graph_shelf import GraphShelf
-    from aoti_logs.code.locate import Site
+    from aoti_logs.code.index.case_parts import Indexed, IndexSource
+    from aoti_logs.code.index.locate import Site
     from aoti_logs.code.model import Kernel, Launch
-    from aoti_logs.code.package import Package, PackagedModel
-    from aoti_logs.code.witnesses import Witnesses
+    from aoti_logs.code.names.graph_shelf import GraphShelf
+    from aoti_logs.code.names.witnesses import Witnesses
+    from aoti_logs.code.packages.package import Package, PackagedModel
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
     from aoti_logs.records.trace import TraceIndex
@@ -98,7 +98,7 @@ class Evidence:
             found += report_sources(self._given, self.traces)
         for source, events in self.logs:
             if events.messages:
-                from aoti_logs.parse.torch_logs_code import code_in_messages
+                from aoti_logs.parse.logs.torch_logs_code import code_in_messages
 
                 found += code_in_messages(events.messages, source)
         return tuple(found)
@@ -111,7 +111,7 @@ class Evidence:
     @cached_property
     def shelf(self) -> GraphShelf:
         """The FX graphs that were printed, each text read when it is asked for."""
-        from aoti_logs.code.graph_shelf import GraphShelf
+        from aoti_logs.code.names.graph_shelf import GraphShelf
 
         return GraphShelf(self.sources)
 
@@ -128,7 +128,7 @@ class Evidence:
     @cached_property
     def ranges(self) -> tuple[Range, ...]:
         """Value ranges that exported programs print."""
-        from aoti_logs.parse.exported_program import ranges_in_text
+        from aoti_logs.parse.graphs.exported_program import ranges_in_text
 
         texts = (s for s in self.sources if s.kind in {Kind.LOG, Kind.GRAPH, Kind.JSON})
         return tuple(r for s in texts for r in ranges_in_text(s))
@@ -136,7 +136,7 @@ class Evidence:
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """Every `create_symbol`, from traces and from TORCH_LOGS text."""
-        from aoti_logs.parse.symbol import symbols_in_messages
+        from aoti_logs.parse.sizes.symbol import symbols_in_messages
 
         found = self._traced("create_symbol")
         for _, events in self.logs:
@@ -149,7 +149,7 @@ class Evidence:
         return (*self.symbols, *self._traced("create_unbacked_symbol"))
 
     def _traced(self, entry: str) -> list[Symbol]:
-        from aoti_logs.parse.symbol import symbol_from_envelope
+        from aoti_logs.parse.sizes.symbol import symbol_from_envelope
 
         found = []
         for trace in self.traces:
@@ -164,7 +164,7 @@ class Evidence:
     @cached_property
     def source_names(self) -> tuple[SourceName, ...]:
         """Inputs in the order in which tracing met them."""
-        from aoti_logs.parse.symbol import source_name_from_envelope
+        from aoti_logs.parse.sizes.symbol import source_name_from_envelope
 
         found = []
         for trace in self.traces:
@@ -178,15 +178,15 @@ class Evidence:
     @cached_property
     def origins(self) -> tuple[KernelOrigin, ...]:
         """Python stacks of kernels from provenance tracking."""
-        from aoti_logs.parse.provenance import kernel_origins
+        from aoti_logs.parse.traces.provenance import kernel_origins
 
         texts = (s for s in self.sources if s.kind is Kind.KERNEL_INFORMATION)
         return tuple(o for s in texts for o in kernel_origins(s))
 
     @cached_property
     def packages(self) -> tuple[Package, ...]:
-        """The packages and folders of AOTInductor's files, each with its models; see `code/package.py`."""
-        from aoti_logs.code.package_find import packages
+        """The packages and folders of AOTInductor's files, each with its models; see `code/packages/package.py`."""
+        from aoti_logs.code.packages.find import packages
 
         return packages(self._given, self._unread, self._problems)
 
@@ -198,7 +198,7 @@ class Evidence:
 
     @cached_property
     def _witnesses(self) -> Witnesses:
-        from aoti_logs.code.witnesses import Witnesses
+        from aoti_logs.code.names.witnesses import Witnesses
 
         return Witnesses(self.shelf, self.symbols, self.source_names)
 

@@ -187,7 +187,7 @@ def _binary(op: str, a: int | None, b: int | None) -> int | None:
         if op == "/":
             # Only C++ divides whole numbers with `/`, and drops the fraction.
             return a // b + rounded
-        # C++ and Python differ here, and the text does not tell which it is (`code/arithmetic.py` is told).
+        # C++ and Python differ here, and the text does not tell which it is (`code/kernel/arithmetic.py` is told).
         return None if op == "%" and rounded else a % b if op == "%" else a // b
     if op == "**":
         return a**b if 0 <= b <= 64 and abs(a) < 2**32 else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.code.argument_text import behind, passed
-from aoti_logs.code.inside import check_texts
+from aoti_logs.code.kernel.inside import check_texts
 from aoti_logs.code.model import ArgumentKind, Backend
-from aoti_logs.code.shims import shim
-from aoti_logs.code.size_answers import size_facts
+from aoti_logs.code.sizes.answers import size_facts
+from aoti_logs.code.wrapper.argument_text import behind, passed
+from aoti_logs.code.wrapper.shims import shim
 
 if TYPE_CHECKING:
     from aoti_logs.code.model import Launch

@@ -8,20 +8,16 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.body import Store
+from aoti_logs.code.kernel.slice import value_loads
 from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
-from aoti_logs.code.slice import value_loads
 
 if TYPE_CHECKING:
     from aoti_logs.code.body import Body
-    from aoti_logs.code.buffer_flow import InputsReaching
-    from aoti_logs.code.buffer_life import BufferLife, BufferLives
-    from aoti_logs.code.buffer_uses import BufferUses
-    from aoti_logs.code.buffer_writers import LastWriter
+    from aoti_logs.code.buffers.flow import InputsReaching
+    from aoti_logs.code.buffers.life import BufferLife, BufferLives
+    from aoti_logs.code.buffers.uses import BufferUses
+    from aoti_logs.code.buffers.writers import LastWriter
     from aoti_logs.code.codebase import CodeBase, Wrapper
-    from aoti_logs.code.example_inputs import Example
-    from aoti_logs.code.input_dims import InputDim
-    from aoti_logs.code.input_names import InputName
-    from aoti_logs.code.missing_checks import MissingCheck
     from aoti_logs.code.model import (
         Argument,
         Constant,
@@ -31,8 +27,12 @@ if TYPE_CHECKING:
         ModelInput,
         Size,
     )
-    from aoti_logs.code.size_evidence import SizeEvidence
-    from aoti_logs.code.symbol_facts import SymbolFacts, Symbols
+    from aoti_logs.code.names.input_names import InputName
+    from aoti_logs.code.sizes.evidence import SizeEvidence
+    from aoti_logs.code.sizes.example_inputs import Example
+    from aoti_logs.code.sizes.input_dims import InputDim
+    from aoti_logs.code.sizes.missing_checks import MissingCheck
+    from aoti_logs.code.sizes.symbol_facts import SymbolFacts, Symbols
 
 _EXTENTS = re.compile(r"[{(]([^{}()]*(?:\([^()]*\)[^{}()]*)*)[})]")
 
@@ -110,21 +110,21 @@ class ModelView:
     @cached_property
     def input_dims(self) -> tuple[InputDim, ...]:
         """Every dimension of the inputs that are tensors: what it is, and what is tested about it."""
-        from aoti_logs.code.input_dims import input_dims
+        from aoti_logs.code.sizes.input_dims import input_dims
 
         return input_dims(self.wrapper.inputs, self.wrapper.sizes, self.wrapper.checks, self.names)
 
     @cached_property
     def examples(self) -> dict[str, Example]:
         """The example inputs that a Python wrapper carries, by generated name."""
-        from aoti_logs.code.example_inputs import example_inputs
+        from aoti_logs.code.sizes.example_inputs import example_inputs
 
         return {} if self.is_aot else example_inputs(self.wrapper.source)
 
     @cached_property
     def symbols(self) -> Symbols:
         """The size symbols."""
-        from aoti_logs.code.symbol_facts import Symbols
+        from aoti_logs.code.sizes.symbol_facts import Symbols
 
         return Symbols(self, self._told, self.examples)
 
@@ -135,7 +135,7 @@ class ModelView:
     @cached_property
     def missing_checks(self) -> tuple[MissingCheck, ...]:
         """What nobody tests before the model computes."""
-        from aoti_logs.code.missing_checks import missing_checks
+        from aoti_logs.code.sizes.missing_checks import missing_checks
 
         return missing_checks(self)
 
@@ -232,7 +232,7 @@ class ModelView:
             own.backend is Backend.TRITON or own.end_line > own.line + len(own.params) + 1
         ):
             return own
-        from aoti_logs.code.kernel_choice import defined_elsewhere
+        from aoti_logs.code.kernel.choice import defined_elsewhere
 
         return defined_elsewhere(name, own, self.wrapper, self.base) or own
 
@@ -277,14 +277,14 @@ class ModelView:
 
     @cached_property
     def _buffer_uses(self) -> BufferUses:
-        from aoti_logs.code.buffer_uses import BufferUses
+        from aoti_logs.code.buffers.uses import BufferUses
 
         return BufferUses(self.wrapper, self.body, self.sizes, self.layouts)
 
     @cached_property
     def lives(self) -> BufferLives:
         """The lives of all buffers."""
-        from aoti_logs.code.buffer_life import BufferLives
+        from aoti_logs.code.buffers.life import BufferLives
 
         return BufferLives(self._buffer_uses)
 
@@ -294,13 +294,13 @@ class ModelView:
 
     def last_writer(self, name: str, before: int | None = None) -> LastWriter:
         """Return who wrote a tensor last before launch number `before` (None: before the model returns)."""
-        from aoti_logs.code.buffer_writers import last_writer
+        from aoti_logs.code.buffers.writers import last_writer
 
         return last_writer(self._buffer_uses, name, -1 if before is None else before)
 
     def inputs_reaching(self, name: str, before: int | None = None) -> InputsReaching:
         """Return the inputs and constants that reach a tensor as launch number `before` would see it."""
-        from aoti_logs.code.buffer_flow import BufferFlow
+        from aoti_logs.code.buffers.flow import BufferFlow
 
         return BufferFlow(self._buffer_uses).inputs(name, -1 if before is None else before)
 
@@ -332,9 +332,9 @@ def _extent(text: str) -> str:
 def read_body(kernel: Kernel) -> Body:
     """Read a kernel's body in its own language."""
     if kernel.backend is Backend.TRITON:
-        from aoti_logs.code.triton_body import triton_body
+        from aoti_logs.code.triton.body import triton_body
 
         return triton_body(kernel)
-    from aoti_logs.code.cpp_body import cpp_body
+    from aoti_logs.code.cpp.body import cpp_body
 
     return cpp_body(kernel.source, kernel.line, kernel.end_line)

@@ -1,6 +1,6 @@
 """What a run printed, as typed events with the span that proves each.
 
-`parse/log.py` makes them from the text of a log; tables and rules only read them.
+`parse/logs/log.py` makes them from the text of a log; tables and rules only read them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aoti_logs.parse.autotune import Autotuning
-    from aoti_logs.parse.sender import Sender
+    from aoti_logs.parse.compiles.autotune import Autotuning
+    from aoti_logs.parse.logs.sender import Sender
     from aoti_logs.sources.source import Span
 
 
@@ -59,7 +59,7 @@ class Assertion:
     """One distinct failed assertion: all lines that differ only in block and thread.
 
     A storm of a million lines is one of these. `blocks` and `threads` hold the distinct triples
-    in order of first appearance, at most `aoti_logs.parse.threads.KEEP` of them; the counts are
+    in order of first appearance, at most `aoti_logs.parse.asserts.threads.KEEP` of them; the counts are
     always exact. On XPU they are global and local ids. `spans` are runs of all kinds of assertion
     lines where several kinds alternate line by line. `text` is None for asserts that are not index checks of generated code
     (`condition` is then all there is). `glued` when other output stands on the same line.
@@ -116,7 +116,7 @@ class Stack:
     """A native stack. `omitted`: Python frames left out."""
 
     format: str
-    """Who printed it, one of `aoti_logs.parse.stack_form.FORMS`: `c10`, `captured_traceback`, `gdb`, `sanitizer`, ..."""
+    """Who printed it, one of `aoti_logs.parse.stacks.stack_form.FORMS`: `c10`, `captured_traceback`, `gdb`, `sanitizer`, ..."""
     frames: Sequence[Frame]
     span: Span
     omitted: bool = False
@@ -289,7 +289,7 @@ class LogLine:
     """One message with a TORCH_LOGS/glog prefix; its lines are joined, the prefix taken off.
 
     `lines` are the line numbers in the source of each line of `text`; a `range` where they follow
-    each other. `style` is that of the prefix, as `parse/log_prefix.py` names it.
+    each other. `style` is that of the prefix, as `parse/logs/log_prefix.py` names it.
     """
 
     level: str

@@ -85,12 +85,12 @@ def situation_of(finding: Finding, run: Ran) -> Situation:
     }
     kernels = words["kernels"].split(",") if "kernels" in words else []
     evidence = evidence_of(finding, events, told, run, kernels)
-    return Situation(finding, traits, evidence, words, command, told, _version(run))
+    return Situation(finding, traits, evidence, words, command, told, release_of(run))
 
 
 def _events(finding: Finding, run: Ran) -> LogEvents:
     """Return what the log says; of several runs in one log, what the run of the finding says."""
-    from aoti_logs.code.episode import Episodes
+    from aoti_logs.code.index.episode import Episodes
 
     for source, events in run.logs():
         if source.name != finding.log:
@@ -234,10 +234,10 @@ def _logged(command: str | None) -> str:
     return f"{found[0]} {flags}{command[found.end() :]}"
 
 
-def _version(run: Ran) -> tuple[int, int] | None:
+def release_of(run: Ran) -> tuple[int, int] | None:
     """Return the release of torch that traces or packages of the run name, None where they name none, or several."""
-    from aoti_logs.code.package_version import torch_version
-    from aoti_logs.parse.trace_summary import version
+    from aoti_logs.code.packages.version import torch_version
+    from aoti_logs.parse.traces.summary import version
 
     told = [version(trace) for trace in run.evidence.traces]
     told += [torch_version(package).exact for package in run.evidence.packages]

@@ -9,8 +9,8 @@ from aoti_logs.render.code_overview import described
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.buffer_life import BufferLife, BufferUse
-    from aoti_logs.code.symbol_facts import SymbolFacts
+    from aoti_logs.code.buffers.life import BufferLife, BufferUse
+    from aoti_logs.code.sizes.symbol_facts import SymbolFacts
     from aoti_logs.code.view import ModelView
 
 _SHOWN = 30

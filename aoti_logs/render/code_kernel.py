@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.argument_text import behind
 from aoti_logs.code.body import Check, Store
 from aoti_logs.code.expr import Load, walk
+from aoti_logs.code.kernel.slice import slice_check
 from aoti_logs.code.model import ArgumentKind, Backend
-from aoti_logs.code.slice import slice_check
+from aoti_logs.code.wrapper.argument_text import behind
 from aoti_logs.render.code_overview import TENSORS, aligned, described
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.argument_text import behind, only_written
 from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
 from aoti_logs.code.model_facts import headline, unchecked
+from aoti_logs.code.wrapper.argument_text import behind, only_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

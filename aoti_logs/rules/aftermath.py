@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.device_fault import device_fault
+from aoti_logs.parse.errors.device_fault import device_fault
+from aoti_logs.parse.errors.sanitizer import SanitizerReport
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.sanitizer import SanitizerReport
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.explain import Verdict
 
 

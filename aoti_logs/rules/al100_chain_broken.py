@@ -26,7 +26,7 @@ from aoti_logs.explain import Confidence, Verdict
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
 
 
 def judge(case: IndexCase) -> Verdict | None:

@@ -34,8 +34,8 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import indexed_name, is_aot, main_index, print_hint, range_text
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
-    from aoti_logs.code.case_parts import BoundTerm
+    from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.case_parts import BoundTerm
 
 
 def judge(case: IndexCase) -> Verdict | None:

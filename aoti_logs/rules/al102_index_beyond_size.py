@@ -26,7 +26,7 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.upper import judge_upper
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.explain import Verdict
 
 

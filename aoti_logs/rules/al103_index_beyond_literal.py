@@ -27,7 +27,7 @@ from aoti_logs.rules.upper import judge_upper
 from aoti_logs.rules.wording import main_index
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.explain import Verdict
 
 

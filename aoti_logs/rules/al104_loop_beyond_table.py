@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.slice import is_plain_mask
+from aoti_logs.code.kernel.slice import is_plain_mask
 from aoti_logs.explain import Confidence, Verdict, weakest
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import index_name, indexed_name, main_index, rows_name
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
-    from aoti_logs.code.case_parts import BoundTerm
+    from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.case_parts import BoundTerm
 
 
 def judge(case: IndexCase) -> Verdict | None:

@@ -30,7 +30,7 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import input_sources, is_aot, print_hint, tensor_name
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.code.model import InputCheck
     from aoti_logs.code.view import Tensor
 

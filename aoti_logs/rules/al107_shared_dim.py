@@ -27,7 +27,7 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import extremes, is_aot, main_indexed, print_hint, tensor_name
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
 
 
 def judge(case: IndexCase) -> Verdict | None:

@@ -29,7 +29,7 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import extremes, index_name, indexed_name, lowest_allowed, main_indexed
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
 
 
 def judge(case: IndexCase) -> Verdict | None:

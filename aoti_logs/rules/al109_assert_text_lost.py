@@ -28,15 +28,15 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
-from aoti_logs.parse.dsa import dsa_failures
+from aoti_logs.parse.asserts.dsa import dsa_failures
 from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.code.case import IndexCase
     from aoti_logs.code.evidence import Evidence
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
 

@@ -29,7 +29,7 @@ from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import extremes, input_sources, is_aot, lowest_allowed, print_hint, tensor_name
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.code.model import InputCheck
     from aoti_logs.code.view import Tensor
     from aoti_logs.parse.events import Dump

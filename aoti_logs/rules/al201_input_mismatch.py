@@ -27,7 +27,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link, Missing
-from aoti_logs.parse.aoti_facts import InputMismatch, LayoutMismatch
+from aoti_logs.parse.aoti.facts import InputMismatch, LayoutMismatch
 from aoti_logs.rules.aoti_story import story_facts, story_links, story_of
 from aoti_logs.rules.aoti_wrapper import failed_inputs, failed_rank
 from aoti_logs.rules.error_case import ErrorTold

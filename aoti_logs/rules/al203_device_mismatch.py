@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
-from aoti_logs.parse.aoti_facts import DeviceError
+from aoti_logs.parse.aoti.facts import DeviceError
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.aoti_story import loads_package, story_facts, story_links, story_of
 from aoti_logs.rules.error_case import ErrorTold

@@ -21,7 +21,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link, Missing
-from aoti_logs.parse.aoti_facts import ScalarAssert
+from aoti_logs.parse.aoti.facts import ScalarAssert
 from aoti_logs.rules.aoti_story import story_facts, story_links, story_of
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule

@@ -27,7 +27,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Experiment, Missing
-from aoti_logs.parse.aoti_facts import InputMismatch
+from aoti_logs.parse.aoti.facts import InputMismatch
 from aoti_logs.rules import al201_input_mismatch as al201
 from aoti_logs.rules.aoti_wrapper import failed_inputs
 from aoti_logs.rules.rule import Rule

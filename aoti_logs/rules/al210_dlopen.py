@@ -27,9 +27,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.explain import Confidence
-from aoti_logs.parse.aoti_facts import DlopenError
+from aoti_logs.parse.aoti.facts import DlopenError
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.mangled import demangled
+from aoti_logs.parse.stacks.mangled import demangled
 from aoti_logs.rules.aoti_story import loads_package, story_facts, story_links, story_of
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule

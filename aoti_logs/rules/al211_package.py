@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.aoti_facts import PackageError
+from aoti_logs.parse.aoti.facts import PackageError
 from aoti_logs.rules.aoti_story import loads_package, story_facts, story_links, story_of
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule

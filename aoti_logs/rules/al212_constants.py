@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link, Missing
-from aoti_logs.parse.aoti_facts import ConstantError
+from aoti_logs.parse.aoti.facts import ConstantError
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.aoti_story import loads_package, story_facts, story_links, story_of
 from aoti_logs.rules.error_case import ErrorTold

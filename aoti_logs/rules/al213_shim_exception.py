@@ -28,7 +28,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Missing
-from aoti_logs.parse.aoti_facts import DeviceError, ShimException
+from aoti_logs.parse.aoti.facts import DeviceError, ShimException
 from aoti_logs.rules.aoti_story import (
     about_nan,
     in_short,

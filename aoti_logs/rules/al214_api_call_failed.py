@@ -28,7 +28,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Missing
-from aoti_logs.parse.aoti_facts import ConstantError, ImageError
+from aoti_logs.parse.aoti.facts import ConstantError, ImageError
 from aoti_logs.rules.aoti_story import (
     about_nan,
     in_short,

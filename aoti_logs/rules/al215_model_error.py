@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Missing
-from aoti_logs.parse.aoti_facts import LayoutMismatch, ProxyError, RuntimeFault
+from aoti_logs.parse.aoti.facts import LayoutMismatch, ProxyError, RuntimeFault
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.aoti_story import (
     about_nan,

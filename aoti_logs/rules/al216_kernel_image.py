@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.aoti_facts import DeviceInformation, ImageError
+from aoti_logs.parse.aoti.facts import DeviceInformation, ImageError
 from aoti_logs.rules.al219_device_information import device_information
 from aoti_logs.rules.aoti_story import story_facts, story_links, story_of
 from aoti_logs.rules.error_case import ErrorTold

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence
-from aoti_logs.parse.aoti_facts import VersionMismatch
+from aoti_logs.parse.aoti.facts import VersionMismatch
 from aoti_logs.rules.aoti_story import story_facts, story_of
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.failure_case import Told

@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.aoti_load import deprecation
+from aoti_logs.parse.aoti.load import deprecation
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:

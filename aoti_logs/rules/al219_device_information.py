@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.aoti_facts import DeviceInformation
+from aoti_logs.parse.aoti.facts import DeviceInformation
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.rules.rule import Rule
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.aoti_facts import ConstantError, DlopenError, UnalignedInput
+from aoti_logs.parse.aoti.facts import ConstantError, DlopenError, UnalignedInput
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.rule import Rule
 

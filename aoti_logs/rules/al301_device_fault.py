@@ -37,9 +37,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link, Missing
-from aoti_logs.parse.device_errors import device_errors
-from aoti_logs.parse.device_exception import DeviceException
-from aoti_logs.parse.device_fault import device_fault
+from aoti_logs.parse.errors.device_errors import device_errors
+from aoti_logs.parse.errors.device_exception import DeviceException
+from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, LogLine
 from aoti_logs.rules.death_facts import check_inputs
 from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches
@@ -50,7 +50,7 @@ from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from aoti_logs.explain import Experiment
-    from aoti_logs.parse.device_errors import DeviceError
+    from aoti_logs.parse.errors.device_errors import DeviceError
     from aoti_logs.parse.events import ErrorText
     from aoti_logs.rules.device_run import Blocking, Printed, ReportedCall
     from aoti_logs.rules.error_case import ErrorCase

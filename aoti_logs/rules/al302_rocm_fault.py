@@ -22,13 +22,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Missing
-from aoti_logs.parse.device_fault import memory_fault, queue_fault
+from aoti_logs.parse.errors.device_fault import memory_fault, queue_fault
 from aoti_logs.rules.device_experiments import wait_for_launches
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.device_fault import MemoryFault, QueueFault
+    from aoti_logs.parse.errors.device_fault import MemoryFault, QueueFault
     from aoti_logs.rules.error_case import ErrorCase
 
 _HSA = {

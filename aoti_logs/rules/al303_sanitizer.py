@@ -31,8 +31,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
-from aoti_logs.parse.device_fault import device_fault
-from aoti_logs.parse.sanitizer import SanitizerReport
+from aoti_logs.parse.errors.device_fault import device_fault
+from aoti_logs.parse.errors.sanitizer import SanitizerReport
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 

@@ -27,14 +27,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Experiment
-from aoti_logs.parse.out_of_memory import out_of_memory
+from aoti_logs.parse.errors.out_of_memory import out_of_memory
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.parse.out_of_memory import OutOfMemory
+    from aoti_logs.parse.errors.out_of_memory import OutOfMemory
     from aoti_logs.rules.error_case import ErrorCase
 
 _VARIABLE = re.compile(r"\bPYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF\b")

@@ -26,14 +26,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence
-from aoti_logs.parse.device_fault import device_fault
+from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.rules.device_experiments import wait_for_launches
 from aoti_logs.rules.device_run import launch_blocking
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.device_fault import DeviceFault
+    from aoti_logs.parse.errors.device_fault import DeviceFault
     from aoti_logs.rules.error_case import ErrorCase
 
 _WHY = {

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.kernel_log import xids
+from aoti_logs.parse.errors.kernel_log import xids
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.dsa import dsa_failures
+from aoti_logs.parse.asserts.dsa import dsa_failures
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 

@@ -28,7 +28,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
-from aoti_logs.parse.device_fault import device_fault
+from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.aten_asserts import aten_assert, is_aten, is_cuda_source
 from aoti_logs.rules.consequences import consequences_of, follows

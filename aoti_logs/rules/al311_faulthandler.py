@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
-from aoti_logs.parse.death import Death
+from aoti_logs.parse.deaths.death import Death
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.death_facts import current_thread, death_of, signal_facts, thread_facts, with_gdb
 from aoti_logs.rules.error_case import ErrorTold

@@ -7,7 +7,7 @@ stands at. What cuda-gdb says of a kernel is AL301.
 
 ## Why it matters
 A backtrace says where, not why: a null pointer was made somewhere else. Frames of allocators, of the dispatcher, of
-the Python interpreter and of libc are left out (`parse/machinery.py` says why each), what is left is the signature, which is
+the Python interpreter and of libc are left out (`parse/stacks/machinery.py` says why each), what is left is the signature, which is
 the same for the same way to the same place.
 
 ## Example
@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.frame_name import frame_name, is_model
+from aoti_logs.parse.stacks.frame_name import frame_name, is_model
 from aoti_logs.rules.component import aoti_phase
 from aoti_logs.rules.death_facts import death_of, signal_facts
 from aoti_logs.rules.error_case import ErrorTold

@@ -29,9 +29,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.parse.errors.memory_report import MemoryReport
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.frame_name import frame_name, meaningful
-from aoti_logs.parse.memory_report import MemoryReport
+from aoti_logs.parse.stacks.frame_name import frame_name, meaningful
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.native_stack import native_facts, native_links
 from aoti_logs.rules.rule import Rule

@@ -29,7 +29,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Missing, Verdict
-from aoti_logs.parse.frame_name import signature
+from aoti_logs.parse.stacks.frame_name import signature
 from aoti_logs.rules.component import component_of
 from aoti_logs.rules.native_stack import mangled_note, native_facts, native_links, where
 from aoti_logs.rules.rule import Rule

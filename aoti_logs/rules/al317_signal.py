@@ -32,7 +32,7 @@ from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from aoti_logs.explain import Experiment
-    from aoti_logs.parse.death import Death
+    from aoti_logs.parse.deaths.death import Death
     from aoti_logs.rules.error_case import ErrorCase
 
 _KINDS = {

@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Missing
-from aoti_logs.parse.child_death import child_death
+from aoti_logs.parse.deaths.child_death import child_death
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.death_facts import signal_facts, with_faulthandler
 from aoti_logs.rules.error_case import ErrorTold

@@ -30,14 +30,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Link, Missing
-from aoti_logs.parse.collective import collective_timeout, group_status
+from aoti_logs.parse.errors.collective import collective_timeout, group_status
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aoti_logs.parse.collective import CollectiveTimeout, GroupStatus
+    from aoti_logs.parse.errors.collective import CollectiveTimeout, GroupStatus
     from aoti_logs.parse.events import ErrorText, Frame, LogEvents
     from aoti_logs.rules.error_case import ErrorCase
     from aoti_logs.sources.source import Place

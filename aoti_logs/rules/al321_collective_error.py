@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Link, Missing
-from aoti_logs.parse.collective import fingerprints, nccl_error
+from aoti_logs.parse.errors.collective import fingerprints, nccl_error
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.collective import Fingerprint, NcclError
+    from aoti_logs.parse.errors.collective import Fingerprint, NcclError
     from aoti_logs.rules.error_case import ErrorCase
 
 _RESULTS = {

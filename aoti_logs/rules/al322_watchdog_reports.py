@@ -22,8 +22,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.collective import watchdog_end
-from aoti_logs.parse.device_fault import device_fault
+from aoti_logs.parse.errors.collective import watchdog_end
+from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.stack_facts import stack_facts
@@ -31,8 +31,8 @@ from aoti_logs.rules.stack_facts import stack_facts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.parse.collective import WatchdogEnd
-    from aoti_logs.parse.device_fault import DeviceFault
+    from aoti_logs.parse.errors.collective import WatchdogEnd
+    from aoti_logs.parse.errors.device_fault import DeviceFault
     from aoti_logs.parse.events import ErrorText
     from aoti_logs.rules.log_notes import LogCase
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Experiment, Link, Missing
-from aoti_logs.parse.elastic import WorkerFailure, WorkerFailures
+from aoti_logs.parse.errors.elastic import WorkerFailure, WorkerFailures
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 

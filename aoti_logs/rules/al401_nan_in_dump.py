@@ -39,10 +39,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.code.episode import Episodes
+from aoti_logs.code.index.episode import Episodes
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.dtype import LARGEST, torch_dtype
-from aoti_logs.parse.printer_launches import bare_name, printed_launches
+from aoti_logs.parse.printer.launches import bare_name, printed_launches
 from aoti_logs.rules.dump_facts import dump_facts
 from aoti_logs.rules.first_nan import Origin, first_nan
 from aoti_logs.rules.printed_launch import launch_site
@@ -51,7 +51,7 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.episode import Episode
+    from aoti_logs.code.index.episode import Episode
     from aoti_logs.parse.events import Dump
     from aoti_logs.rules.first_nan import FirstNan
     from aoti_logs.rules.log_notes import LogCase

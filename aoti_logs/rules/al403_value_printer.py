@@ -35,7 +35,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.printer_launches import bare_name, printed_launches
+from aoti_logs.parse.printer.launches import bare_name, printed_launches
 from aoti_logs.rules.al401_nan_in_dump import header_of, printing_episodes
 from aoti_logs.rules.dump_facts import dump_facts, unfinished
 from aoti_logs.rules.error_case import ErrorTold
@@ -46,9 +46,9 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.code.episode import Episode
+    from aoti_logs.code.index.episode import Episode
     from aoti_logs.parse.events import Dump, ErrorText
-    from aoti_logs.parse.printer_launches import PrintedLaunch
+    from aoti_logs.parse.printer.launches import PrintedLaunch
     from aoti_logs.rules.error_case import ErrorCase
     from aoti_logs.rules.log_notes import LogCase
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.logged_recompile import HEAD, STANCE, read_recompiles
+from aoti_logs.parse.guards.logged_recompile import HEAD, STANCE, read_recompiles
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.log_failures import text_places
 from aoti_logs.rules.logged_recompiles import logged_recompiles

@@ -29,15 +29,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Experiment, Link
-from aoti_logs.parse.failure import Limit
-from aoti_logs.parse.recompile_reason import read_recompile_reason
+from aoti_logs.parse.compiles.failure import Limit
+from aoti_logs.parse.guards.recompile_reason import read_recompile_reason
 from aoti_logs.rules.failure_case import Reached, Told
 from aoti_logs.rules.recompile_words import advice, reason_facts, reason_text
 from aoti_logs.rules.recompiles import changes_of
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.recompile_reason import RecompileReason
+    from aoti_logs.parse.guards.recompile_reason import RecompileReason
     from aoti_logs.rules.failure_case import FailureCase
     from aoti_logs.rules.recompiles import Change
 

@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.graph_break import read_graph_break, read_restart_reason
-from aoti_logs.parse.logged_graph_breaks import graph_breaks_in
-from aoti_logs.parse.payload_text import line_place, row_of
-from aoti_logs.parse.trace_outcomes import metric
-from aoti_logs.parse.whole_messages import line_of, readable_id
+from aoti_logs.parse.compiles.graph_break import read_graph_break, read_restart_reason
+from aoti_logs.parse.compiles.logged_graph_breaks import graph_breaks_in
+from aoti_logs.parse.logs.whole_messages import line_of, readable_id
+from aoti_logs.parse.traces.outcomes import metric
+from aoti_logs.parse.traces.payload_text import line_place, row_of
 from aoti_logs.rules.al602_dynamo_unsupported import USELESS
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import several
@@ -41,8 +41,8 @@ from aoti_logs.sources.source import Role
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from aoti_logs.parse.graph_break import GraphBreak
-    from aoti_logs.parse.trace_outcomes import Outcomes
+    from aoti_logs.parse.compiles.graph_break import GraphBreak
+    from aoti_logs.parse.traces.outcomes import Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
     from aoti_logs.rules.log_notes import LogCase

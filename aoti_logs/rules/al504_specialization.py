@@ -31,8 +31,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
-from aoti_logs.parse.origin import input_of
-from aoti_logs.parse.partial_graph import export_call, user_frame
+from aoti_logs.parse.graphs.partial_graph import export_call, user_frame
+from aoti_logs.parse.sizes.origin import input_of
 from aoti_logs.rules.logged_specializations import logged_specializations
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import frame_facts, frame_words

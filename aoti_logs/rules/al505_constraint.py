@@ -27,17 +27,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.failure import Violations
-from aoti_logs.parse.origin import input_of
-from aoti_logs.parse.stack_text import frames_of_stack
+from aoti_logs.parse.compiles.failure import Violations
+from aoti_logs.parse.python.stack_text import frames_of_stack
+from aoti_logs.parse.sizes.origin import input_of
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from aoti_logs.parse.failure import SuggestedFix, Violation
-    from aoti_logs.parse.stack_text import StackLine
+    from aoti_logs.parse.compiles.failure import SuggestedFix, Violation
+    from aoti_logs.parse.python.stack_text import StackLine
     from aoti_logs.rules.failure_case import FailureCase
 
 _SHOWN = 6

@@ -26,14 +26,14 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Experiment, Link
-from aoti_logs.parse.failure import Undecided
+from aoti_logs.parse.compiles.failure import Undecided
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from aoti_logs.parse.failure import Caused
+    from aoti_logs.parse.compiles.failure import Caused
     from aoti_logs.rules.failure_case import FailureCase
 
 

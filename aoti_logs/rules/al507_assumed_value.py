@@ -26,16 +26,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.data_dependent import symbols_in
-from aoti_logs.parse.partial_graph import user_frame
-from aoti_logs.parse.shape_log import decisions, shapes_in
+from aoti_logs.parse.compiles.data_dependent import symbols_in
+from aoti_logs.parse.graphs.partial_graph import user_frame
+from aoti_logs.parse.sizes.shape_log import decisions, shapes_in
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import frame_facts, frame_words, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.parse.shape_log import Decision, ShapeLine
+    from aoti_logs.parse.sizes.shape_log import Decision, ShapeLine
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
     from aoti_logs.rules.log_notes import LogCase

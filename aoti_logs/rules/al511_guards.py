@@ -24,14 +24,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.logged_guards import guards_in
+from aoti_logs.parse.guards.logged_guards import guards_in
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.parse.logged_guards import LoggedGuards
+    from aoti_logs.parse.guards.logged_guards import LoggedGuards
     from aoti_logs.rules.log_notes import LogCase
 
 _SHOWN = 8

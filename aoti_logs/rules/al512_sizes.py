@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.logged_replacements import replacements_in
-from aoti_logs.parse.shape_log import Decision, shapes_in
-from aoti_logs.parse.symbol import symbols_in_messages
+from aoti_logs.parse.sizes.logged_replacements import replacements_in
+from aoti_logs.parse.sizes.shape_log import Decision, shapes_in
+from aoti_logs.parse.sizes.symbol import symbols_in_messages
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.shape_words import guard_facts, source_words, where_words
 from aoti_logs.rules.trace_words import several
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.parse.facts import Symbol
-    from aoti_logs.parse.logged_replacements import LoggedReplacement
-    from aoti_logs.parse.shape_log import ShapeLine
+    from aoti_logs.parse.sizes.logged_replacements import LoggedReplacement
+    from aoti_logs.parse.sizes.shape_log import ShapeLine
     from aoti_logs.rules.log_notes import LogCase
     from aoti_logs.sources.source import Source
 

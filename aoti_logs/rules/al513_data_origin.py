@@ -25,9 +25,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
-from aoti_logs.parse.shape_log import Origin, shapes_in
-from aoti_logs.parse.stack_text import StackLine, user_frame
-from aoti_logs.parse.symbol import symbols_in_messages
+from aoti_logs.parse.python.stack_text import StackLine, user_frame
+from aoti_logs.parse.sizes.shape_log import Origin, shapes_in
+from aoti_logs.parse.sizes.symbol import symbols_in_messages
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Symbol
-    from aoti_logs.parse.shape_log import ShapeLine
+    from aoti_logs.parse.sizes.shape_log import ShapeLine
     from aoti_logs.rules.log_notes import LogCase
 
 _MOST = 20

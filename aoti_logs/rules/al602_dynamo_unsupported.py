@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.failure import Unsupported
+from aoti_logs.parse.compiles.failure import Unsupported
 from aoti_logs.rules.failure_case import Reached, Told
 from aoti_logs.rules.rule import Rule
 

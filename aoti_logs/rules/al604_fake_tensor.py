@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.failure import NodeCall
+from aoti_logs.parse.compiles.failure import NodeCall
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.operators import is_custom
 from aoti_logs.rules.rule import Rule

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.explain import Link, Missing
-from aoti_logs.parse.compiler_error import is_serious
-from aoti_logs.parse.failure import CompilerRun
+from aoti_logs.parse.compiles.compiler_error import is_serious
+from aoti_logs.parse.compiles.failure import CompilerRun
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from aoti_logs.parse.failure import Diagnostic
+    from aoti_logs.parse.compiles.failure import Diagnostic
     from aoti_logs.rules.failure_case import FailureCase
     from aoti_logs.sources.source import Source
 

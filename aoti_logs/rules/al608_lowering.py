@@ -25,14 +25,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.failure import Lowered
+from aoti_logs.parse.compiles.failure import Lowered
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from aoti_logs.parse.failure import LoweredTensor
+    from aoti_logs.parse.compiles.failure import LoweredTensor
     from aoti_logs.rules.failure_case import FailureCase
 
 _SHOWN = 8

@@ -23,14 +23,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.log import read_log
-from aoti_logs.parse.payload_text import payload_source
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.logs.log import read_log
+from aoti_logs.parse.traces.payload_text import payload_source
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText
-    from aoti_logs.parse.trace_outcomes import Outcome
+    from aoti_logs.parse.traces.outcomes import Outcome
     from aoti_logs.records.record import TraceRecord
 
 

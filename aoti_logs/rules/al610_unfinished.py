@@ -28,7 +28,7 @@ from aoti_logs.explain import Confidence, Finding, Link, Verdict
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.trace_outcomes import Outcomes
+    from aoti_logs.parse.traces.outcomes import Outcomes
     from aoti_logs.records.trace import TraceIndex
 
 _LOOK = 400  # records

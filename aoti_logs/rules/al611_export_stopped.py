@@ -27,13 +27,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
-from aoti_logs.parse.data_dependent import symbols_in
-from aoti_logs.parse.partial_graph import export_call, is_torch, read_partial
+from aoti_logs.parse.compiles.data_dependent import symbols_in
+from aoti_logs.parse.graphs.partial_graph import export_call, is_torch, read_partial
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.trace_words import frame_facts, frame_words
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.partial_graph import PartialGraph
+    from aoti_logs.parse.graphs.partial_graph import PartialGraph
     from aoti_logs.records.record import StackFrame, TraceRecord
 
 _DOUBT = "the trace does not record the exception, nor whether the caller went on without"

@@ -27,8 +27,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Experiment, Link, Missing
-from aoti_logs.parse.failure import TritonError
-from aoti_logs.parse.triton_error import backend_of, kernel_name, stage_of
+from aoti_logs.parse.compiles.failure import TritonError
+from aoti_logs.parse.errors.triton_error import backend_of, kernel_name, stage_of
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 

@@ -25,10 +25,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link, Missing
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.failure import Failure, FailureKind, TritonError
-from aoti_logs.parse.triton_dump import TritonDump, read_dump
-from aoti_logs.parse.triton_error import inner_error
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.compiles.failure import Failure, FailureKind, TritonError
+from aoti_logs.parse.errors.triton_dump import TritonDump, read_dump
+from aoti_logs.parse.errors.triton_error import inner_error
 from aoti_logs.rules.failure_case import FailureCase, Reached, Told
 from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.rule import Rule

@@ -24,9 +24,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.failure import Resources
-from aoti_logs.parse.pruned_choice import PrunedChoice, pruned_in
-from aoti_logs.parse.triton_error import kernel_name
+from aoti_logs.parse.compiles.failure import Resources
+from aoti_logs.parse.errors.pruned_choice import PrunedChoice, pruned_in
+from aoti_logs.parse.errors.triton_error import kernel_name
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.generated_assert import TensorCheck, read_tensor_check
+from aoti_logs.parse.asserts.generated_assert import TensorCheck, read_tensor_check
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.operators import is_custom
 from aoti_logs.rules.rule import Rule

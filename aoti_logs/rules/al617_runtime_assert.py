@@ -25,7 +25,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Experiment
-from aoti_logs.parse.generated_assert import read_runtime_check
+from aoti_logs.parse.asserts.generated_assert import read_runtime_check
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 

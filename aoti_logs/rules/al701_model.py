@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.missing_checks import Gap
 from aoti_logs.code.model_facts import debug_calls, headline, model_facts, unchecked
+from aoti_logs.code.sizes.missing_checks import Gap
 from aoti_logs.explain import Confidence, Finding, Link
 from aoti_logs.rules.rule import Rule
 

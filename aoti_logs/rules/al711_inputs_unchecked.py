@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.missing_checks import Gap
 from aoti_logs.code.model import CheckKind
-from aoti_logs.code.size_evidence import Enforced
-from aoti_logs.code.wrapper_cpp_flow import GATE
+from aoti_logs.code.sizes.evidence import Enforced
+from aoti_logs.code.sizes.missing_checks import Gap
+from aoti_logs.code.wrapper_cpp.flow import GATE
 from aoti_logs.rules.death_facts import check_inputs
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, gated, listed
 from aoti_logs.rules.rule import Rule

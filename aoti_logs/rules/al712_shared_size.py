@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.size_evidence import Enforced
+from aoti_logs.code.sizes.evidence import Enforced
 from aoti_logs.explain import Confidence, Missing
 from aoti_logs.rules.death_facts import check_inputs
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
@@ -35,8 +35,8 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.input_dims import InputDim
     from aoti_logs.code.model import Size
+    from aoti_logs.code.sizes.input_dims import InputDim
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Finding, Link
 

@@ -31,8 +31,8 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.input_dims import InputDim
-    from aoti_logs.code.size_evidence import Limit
+    from aoti_logs.code.sizes.evidence import Limit
+    from aoti_logs.code.sizes.input_dims import InputDim
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Finding
 

@@ -26,7 +26,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model_facts import unchecked
-from aoti_logs.code.shims import shim
+from aoti_logs.code.wrapper.shims import shim
 from aoti_logs.explain import Confidence
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
 from aoti_logs.rules.rule import Rule

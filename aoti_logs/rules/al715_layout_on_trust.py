@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.missing_checks import Gap
+from aoti_logs.code.sizes.missing_checks import Gap
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.missing_checks import MissingCheck
+    from aoti_logs.code.sizes.missing_checks import MissingCheck
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Finding
 

@@ -26,9 +26,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.inside import Inside, is_defined
-from aoti_logs.code.kernel_meta import kernel_meta
+from aoti_logs.code.kernel.inside import Inside, is_defined
 from aoti_logs.code.model import Backend
+from aoti_logs.code.triton.meta import kernel_meta
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed, one_line
 from aoti_logs.rules.rule import Rule
@@ -36,7 +36,7 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aoti_logs.code.kernel_accesses import MemoryAccess
+    from aoti_logs.code.kernel.accesses import MemoryAccess
     from aoti_logs.code.model import Kernel
     from aoti_logs.explain import Finding
 

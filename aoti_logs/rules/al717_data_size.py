@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.missing_checks import Gap
-from aoti_logs.code.size_evidence import Enforced
+from aoti_logs.code.sizes.evidence import Enforced
+from aoti_logs.code.sizes.missing_checks import Gap
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
 from aoti_logs.rules.rule import Rule
 

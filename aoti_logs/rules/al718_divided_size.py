@@ -23,15 +23,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.missing_checks import Gap
-from aoti_logs.code.size_evidence import Enforced
+from aoti_logs.code.sizes.evidence import Enforced
+from aoti_logs.code.sizes.missing_checks import Gap
 from aoti_logs.rules.model_case import ModelCase
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.missing_checks import MissingCheck
+    from aoti_logs.code.sizes.missing_checks import MissingCheck
     from aoti_logs.explain import Finding
 
 RULE = Rule("AL718", "divided-size-unchecked", __doc__ or "")

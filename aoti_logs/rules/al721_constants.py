@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.package_weights import ValueIn
+from aoti_logs.code.packages.weights import ValueIn
 from aoti_logs.explain import Link
 from aoti_logs.rules.model_case import ModelCase, listed
 from aoti_logs.rules.rule import Rule
@@ -32,7 +32,7 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.package import PackagedModel
+    from aoti_logs.code.packages.package import PackagedModel
     from aoti_logs.explain import Finding
     from aoti_logs.sources.source import Place
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.package import Form
+from aoti_logs.code.packages.package import Form
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
 from aoti_logs.rules.rule import Rule
@@ -30,7 +30,7 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.package_file import Reference
+    from aoti_logs.code.packages.file import Reference
     from aoti_logs.explain import Finding
 
 RULE = Rule("AL722", "package-incomplete", __doc__ or "")

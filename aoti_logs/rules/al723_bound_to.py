@@ -32,7 +32,7 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.package import PackagedModel
+    from aoti_logs.code.packages.package import PackagedModel
     from aoti_logs.explain import Finding
     from aoti_logs.sources.source import Source
 
@@ -122,7 +122,7 @@ def _capability(text: str | None) -> str:
 
 def _metadata_links(model: PackagedModel) -> Iterator[Link]:
     """Quote the file that torch itself reads."""
-    from aoti_logs.code.package_file import FileRole
+    from aoti_logs.code.packages.file import FileRole
 
     name = next(iter(model.metadata.read), None)
     for file in model.of_role(FileRole.METADATA):
@@ -140,7 +140,7 @@ def _include_links(source: Source) -> Iterator[Link]:
 
 def _operators(model: PackagedModel, links: list[Link]) -> list[str]:
     """Return the operators that come from other libraries than torch."""
-    from aoti_logs.code.package_file import FileRole
+    from aoti_logs.code.packages.file import FileRole
 
     names = [n.target for n in model.extern_nodes if n.target]
     others = [n for n in dict.fromkeys(names) if n.split("::", 1)[0].split(".", 1)[0] not in _OWN]

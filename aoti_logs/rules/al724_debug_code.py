@@ -86,10 +86,13 @@ def tell_model(case: ModelCase) -> Iterator[Finding]:
         yield case.finding(
             "AL724",
             "unoptimised",
-            "compiled without optimisation (-O0): it is slow",
+            "the wrapper was compiled without optimisation (-O0)",
             facts={"debug": "unoptimised"},
             links=(Link("compiled", "-O0", compiled.place),),
-            because=("AOT_INDUCTOR_DEBUG_COMPILE=1 does this",),
+            because=(
+                "AOT_INDUCTOR_DEBUG_COMPILE=1 or AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL=O0 does this",
+                "C++ kernels that are files of their own may have been compiled with other flags",
+            ),
             fixes=("compile again without it",),
         )
 

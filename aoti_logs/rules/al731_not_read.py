@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.inside import is_defined
+from aoti_logs.code.kernel.inside import is_defined
 from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Missing
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.explain import Finding
+
+_WITH_TEXT = frozenset({Backend.CPP, Backend.TRITON})
 
 RULE = Rule("AL731", "not-read", __doc__ or "")
 
@@ -73,12 +75,14 @@ def tell_model(case: ModelCase) -> Iterator[Finding]:
             facts={"n_unread": len(unread)},
             links=[case.link("not read", line, text) for line, text in unread[:MOST_LINKS]],
         )
-    kernels = {name: view.definition(name) for name in view.wrapper.kernel_names}
-    absent = [
-        name
-        for name, kernel in kernels.items()
-        if kernel is None or (kernel.backend in {Backend.CPP, Backend.TRITON} and not is_defined(kernel))
-    ]
+    python = view.wrapper.flavour == "jit_python"
+    absent = []
+    for name in view.wrapper.kernel_names:
+        kernel = view.definition(name)
+        # What torch.compile launches and has no text of its own chooses among kernels that have.
+        gone = not python if kernel is None else kernel.backend in _WITH_TEXT and not is_defined(kernel)
+        if gone:
+            absent.append(name)
     if absent:
         number = "1 kernel" if len(absent) == 1 else f"{len(absent):,} kernels"
         verb = "is" if len(absent) == 1 else "are"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.aoti_facts import FailedCall, ShimException, operator_of
+from aoti_logs.parse.aoti.facts import FailedCall, ShimException, operator_of
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.user_frames import frame_link, user_frame
 

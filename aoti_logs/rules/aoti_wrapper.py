@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import ArgumentKind, CheckKind
-from aoti_logs.code.wrapper_cpp_info import aten_dtype
+from aoti_logs.code.wrapper_cpp.info import aten_dtype
 from aoti_logs.explain import Confidence, Link
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.model import InputCheck, Launch
     from aoti_logs.code.view import ModelView
-    from aoti_logs.parse.aoti_facts import FailedCall, InputMismatch
+    from aoti_logs.parse.aoti.facts import FailedCall, InputMismatch
     from aoti_logs.parse.facts import Range
     from aoti_logs.sources.source import Place
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model_facts import headline
-from aoti_logs.code.package import Form
+from aoti_logs.code.packages.package import Form
 from aoti_logs.explain import AuditedModel
 from aoti_logs.rules.model_case import RUNS, ModelCase
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.inside import is_defined
+from aoti_logs.code.kernel.inside import is_defined
 from aoti_logs.code.model_facts import debug_calls
-from aoti_logs.code.package import Form
+from aoti_logs.code.packages.package import Form
 from aoti_logs.explain import Confidence
 from aoti_logs.rules.checkup import EvidenceKind, Recording, State
 from aoti_logs.rules.checkup_logs import counted

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.frame_name import frame_name, is_model
+from aoti_logs.parse.stacks.frame_name import frame_name, is_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

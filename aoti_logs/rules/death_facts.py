@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Experiment, Missing
-from aoti_logs.parse.death import Death
+from aoti_logs.parse.deaths.death import Death
+from aoti_logs.parse.deaths.signals import number_of
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.signals import number_of
 from aoti_logs.rules.error_case import SAME_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aoti_logs.parse.death import PythonThread
+    from aoti_logs.parse.deaths.death import PythonThread
     from aoti_logs.parse.events import ErrorText, PythonFrame
 
 _LAUNCHER = re.compile(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Experiment, Link
-from aoti_logs.parse.origin import input_of
+from aoti_logs.parse.sizes.origin import input_of
 from aoti_logs.rules.recompile_words import plain
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aoti_logs.parse.device_fault import DeviceFault
+    from aoti_logs.parse.errors.device_fault import DeviceFault
     from aoti_logs.parse.events import ErrorText, LogEvents, PythonFrame
     from aoti_logs.sources.source import Span
 

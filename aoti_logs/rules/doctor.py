@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.package import Form
+from aoti_logs.code.packages.package import Form
 from aoti_logs.rules.checkup import Checkup, Understood
 from aoti_logs.rules.checkup_code import of_code
 from aoti_logs.rules.checkup_logs import counted, of_logs
@@ -76,7 +76,7 @@ def _understood(source: Source, events: LogEvents) -> Understood:
 
 
 def _versions(run: RunFacts) -> Iterator[tuple[str, str]]:
-    from aoti_logs.parse.trace_summary import summary
+    from aoti_logs.parse.traces.summary import summary
 
     for trace in run.evidence.traces[:20]:
         version = summary(trace).torch_version

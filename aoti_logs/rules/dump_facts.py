@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.printer_launches import INPUTS, bare_name, changed
-from aoti_logs.parse.printer_scalar import scalar_value
+from aoti_logs.parse.printer.launches import INPUTS, bare_name, changed
+from aoti_logs.parse.printer.scalar import scalar_value
 from aoti_logs.rules.first_nan import proves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aoti_logs.parse.events import Dump
-    from aoti_logs.parse.printer_launches import PrintedLaunch
+    from aoti_logs.parse.printer.launches import PrintedLaunch
 
 _MANY = 200  # names in one list
 

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.episode import Episodes
+from aoti_logs.code.index.episode import Episodes
 from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.log_notes import LogCase, note_findings
@@ -80,7 +80,7 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
 
 def _asserted(assertion: Assertion, run: LogEvents, source: Source, evidence: Evidence) -> Finding:
     if assertion.text is not None:
-        from aoti_logs.code.case import build_case
+        from aoti_logs.code.index.case import build_case
         from aoti_logs.rules.index_finding import index_finding
 
         return index_finding(build_case(assertion, run, evidence), run, source)

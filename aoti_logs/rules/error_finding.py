@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.parse.errors.message import is_hint
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.message import is_hint
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.first_cause import raised_from

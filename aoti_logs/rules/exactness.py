@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
 
 _TYPE = re.compile(
     r"\b(?:tl\.)?(u?int(?:8|16|32)|uint64|float\d*|double|half|bfloat16|Half|BFloat16|short|char|unsigned|fp\d+)(?:_t)?\b"

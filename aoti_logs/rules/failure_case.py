@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aoti_logs.explain import Experiment, Link, Missing
-    from aoti_logs.parse.failure import Failure, UserFrame
+    from aoti_logs.parse.compiles.failure import Failure, UserFrame
     from aoti_logs.sources.source import Place, Source
 
 

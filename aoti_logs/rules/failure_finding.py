@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Verdict
-from aoti_logs.parse.failure import CompilerRun, FailureKind, Undecided, Violations
+from aoti_logs.parse.compiles.failure import CompilerRun, FailureKind, Undecided, Violations
 from aoti_logs.rules.failure_case import Reached
 from aoti_logs.rules.user_frames import frame_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aoti_logs.parse.failure import UserFrame
+    from aoti_logs.parse.compiles.failure import UserFrame
     from aoti_logs.rules.failure_case import FailureCase, Told
 
 _RULES = {

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.traceback import is_header
+from aoti_logs.parse.python.traceback import is_header
 from aoti_logs.rules.relation import Relation, hands_on, is_secondary, relation
 from aoti_logs.rules.user_frames import is_library
 

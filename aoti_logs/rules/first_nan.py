@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.printer_launches import AFTER, BEFORE, INPUTS, bare_name, changed
+from aoti_logs.parse.printer.launches import AFTER, BEFORE, INPUTS, bare_name, changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aoti_logs.parse.events import Dump
-    from aoti_logs.parse.printer_launches import PrintedLaunch
+    from aoti_logs.parse.printer.launches import PrintedLaunch
 
 
 class Origin(Enum):

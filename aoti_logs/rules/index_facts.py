@@ -9,8 +9,8 @@ from aoti_logs.rules.agreement import agreed
 from aoti_logs.rules.wording import extremes, main_index
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
-    from aoti_logs.code.case_parts import BoundTerm
+    from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.case_parts import BoundTerm
     from aoti_logs.code.view import Tensor
     from aoti_logs.parse.events import LogEvents
 

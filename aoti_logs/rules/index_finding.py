@@ -15,7 +15,7 @@ from aoti_logs.rules.user_frames import frame_link, user_frame
 from aoti_logs.rules.wording import index_name, indexed_name, is_aot, rows_name
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.locate import Site
+from aoti_logs.code.index.locate import Site
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.explain import Confidence, Link, weakest
 from aoti_logs.rules.exactness import is_exact
@@ -14,8 +14,8 @@ from aoti_logs.rules.wording import main_index, range_text, tensor_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.case import IndexCase
-    from aoti_logs.code.case_parts import BoundTerm
+    from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.case_parts import BoundTerm
     from aoti_logs.code.model import Launch
     from aoti_logs.sources.source import Source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.case import prints_values
+from aoti_logs.code.index.case import prints_values
 from aoti_logs.code.model import ArgumentKind
 from aoti_logs.explain import Confidence, Missing
 from aoti_logs.parse.events import AssertionForm
@@ -12,7 +12,7 @@ from aoti_logs.parse.events import AssertionForm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.code.view import Tensor
 
 _STDERR = "the whole stderr of the run: `Exception raised from KERNEL at FILE:LINE` and the frames below it"

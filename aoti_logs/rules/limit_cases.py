@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.failure import Failure, FailureKind, Limit
-from aoti_logs.parse.recompile_limit import read_limit
-from aoti_logs.parse.recompile_reason import read_recompile_reason
-from aoti_logs.parse.whole_messages import whole_messages
+from aoti_logs.parse.compiles.failure import Failure, FailureKind, Limit
+from aoti_logs.parse.guards.recompile_limit import read_limit
+from aoti_logs.parse.guards.recompile_reason import read_recompile_reason
+from aoti_logs.parse.logs.whole_messages import whole_messages
 from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.failure_case import FailureCase, Function, Reached
 from aoti_logs.rules.logged_recompiles import reasons_by_function

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.compile_failure import is_compile_failure, read_failure
-from aoti_logs.parse.compiler_error import diagnostics
+from aoti_logs.parse.compiles.compile_failure import is_compile_failure, read_failure
+from aoti_logs.parse.compiles.compiler_error import diagnostics
+from aoti_logs.parse.compiles.failure import CompilerRun, Failure, FailureKind, UserFrame
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.parse.failure import CompilerRun, Failure, FailureKind, UserFrame
 from aoti_logs.rules.failure_case import FailureCase, Reached
 from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.triton_evidence import triton_evidence

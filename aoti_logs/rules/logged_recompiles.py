@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.logged_recompile import recompiles_in
-from aoti_logs.parse.whole_messages import readable_id
+from aoti_logs.parse.guards.logged_recompile import recompiles_in
+from aoti_logs.parse.logs.whole_messages import readable_id
 from aoti_logs.rules.recompile_words import newest_first
 from aoti_logs.rules.recompiles import Again, Compiled, recompile_note
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from aoti_logs.explain import Finding
     from aoti_logs.parse.events import LogEvents
-    from aoti_logs.parse.logged_recompile import LoggedRecompile
-    from aoti_logs.parse.recompile_reason import RecompileReason
+    from aoti_logs.parse.guards.logged_recompile import LoggedRecompile
+    from aoti_logs.parse.guards.recompile_reason import RecompileReason
     from aoti_logs.sources.source import Place, Source
 
 Function = tuple[str | None, str | None, int | None]

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
-from aoti_logs.parse.logged_replacements import replacements_in
-from aoti_logs.parse.origin import input_of
-from aoti_logs.parse.shape_log import Decision, Where, shapes_in
-from aoti_logs.parse.shape_symbols import symbols_in
+from aoti_logs.parse.sizes.logged_replacements import replacements_in
+from aoti_logs.parse.sizes.origin import input_of
+from aoti_logs.parse.sizes.shape_log import Decision, Where, shapes_in
+from aoti_logs.parse.sizes.shape_symbols import symbols_in
 from aoti_logs.rules.shape_words import source_words, user_facts, where_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.parse.events import LogEvents
-    from aoti_logs.parse.logged_replacements import LoggedReplacement
-    from aoti_logs.parse.shape_log import ShapeLine
+    from aoti_logs.parse.sizes.logged_replacements import LoggedReplacement
+    from aoti_logs.parse.sizes.shape_log import ShapeLine
     from aoti_logs.sources.source import Place, Source
 
 _MOST = 20

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.data_dependent import read_evaluation, symbols_in
-from aoti_logs.parse.failure import Failure, FailureKind, Undecided
-from aoti_logs.parse.log_totals import prefixed_lines
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.compiles.data_dependent import read_evaluation, symbols_in
+from aoti_logs.parse.compiles.failure import Failure, FailureKind, Undecided
+from aoti_logs.parse.logs.log_totals import prefixed_lines
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.rules.al507_assumed_value import note
 from aoti_logs.rules.failure_case import FailureCase

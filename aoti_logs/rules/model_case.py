@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aoti_logs.code.model import InputCheck, ModelInput
-    from aoti_logs.code.package import Package, PackagedModel
+    from aoti_logs.code.packages.package import Package, PackagedModel
     from aoti_logs.code.view import ModelView
     from aoti_logs.explain import Experiment, Missing
     from aoti_logs.sources.source import Place

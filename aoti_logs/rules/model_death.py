@@ -64,7 +64,7 @@ def package_device(evidence: Evidence) -> tuple[str, Link] | None:
 
 def user_kernels(evidence: Evidence) -> tuple[str, ...]:
     """Return the names of the Triton kernels at hand that a user wrote and a wrapper launches, each once."""
-    from aoti_logs.code.inside import Inside
+    from aoti_logs.code.kernel.inside import Inside
 
     found: dict[str, None] = {}
     for code in evidence.base.wrappers:

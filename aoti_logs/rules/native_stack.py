@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.demangle import MISSING, can_demangle, is_mangled
-from aoti_logs.parse.frame_name import frame_name, is_model, meaningful
+from aoti_logs.parse.stacks.demangle import MISSING, can_demangle, is_mangled
+from aoti_logs.parse.stacks.frame_name import frame_name, is_model, meaningful
 from aoti_logs.rules.component import aoti_phase, component_of
 from aoti_logs.rules.stack_facts import frame_list, frames_facts, stack_links, stack_signature
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.elastic import WorkerFailures
+from aoti_logs.parse.errors.elastic import WorkerFailures
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.al109_assert_text_lost import lost_assertion
 from aoti_logs.rules.error_case import ErrorCase

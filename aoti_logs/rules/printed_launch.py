@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.case import prints_values
+from aoti_logs.code.index.case import prints_values
 from aoti_logs.code.model import ArgumentKind
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.printer_launches import bare_name
+from aoti_logs.parse.printer.launches import bare_name
 from aoti_logs.rules.first_nan import Origin
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.model import Launch
     from aoti_logs.code.view import ModelView
-    from aoti_logs.parse.printer_launches import PrintedLaunch
+    from aoti_logs.parse.printer.launches import PrintedLaunch
     from aoti_logs.rules.first_nan import FirstNan
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.payload_text import line_place
-from aoti_logs.parse.recompile_reason import read_recompile_reasons
+from aoti_logs.parse.guards.recompile_reason import read_recompile_reasons
+from aoti_logs.parse.traces.payload_text import line_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aoti_logs.parse.recompile_reason import RecompileReason
+    from aoti_logs.parse.guards.recompile_reason import RecompileReason
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.sources.source import Place
 

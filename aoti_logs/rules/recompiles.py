@@ -20,8 +20,8 @@ from aoti_logs.rules.trace_words import frame_words, several
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aoti_logs.parse.recompile_reason import RecompileReason
-    from aoti_logs.parse.trace_outcomes import Outcome, Outcomes
+    from aoti_logs.parse.guards.recompile_reason import RecompileReason
+    from aoti_logs.parse.traces.outcomes import Outcome, Outcomes
     from aoti_logs.records.record import StackFrame
     from aoti_logs.sources.source import Place
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
     from aoti_logs.explain import Verdict
 
 

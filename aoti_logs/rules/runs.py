@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Link
+from aoti_logs.explain import Confidence, Link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,8 @@ def _joined(lead: Finding, others: list[Finding]) -> Finding:
     )
     shown = ", ".join(runs[:_SHOWN]) + (f" and {len(runs) - _SHOWN} more" if len(runs) > _SHOWN else "")
     note = f"the same failure in {len(runs)} runs ({shown}): one signature, {lead.facts['signature']}"
+    if lead.confidence is Confidence.POSSIBLE:
+        note += "; why is not decided, so the causes may differ"
     return replace(
         lead,
         facts={**lead.facts, "n_runs": len(runs)},

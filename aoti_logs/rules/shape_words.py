@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.shape_log import Decision, Where
+    from aoti_logs.parse.sizes.shape_log import Decision, Where
 
 
 def where_words(where: Where) -> str:

@@ -52,7 +52,7 @@ def signature_of(finding: Finding, evidence: Evidence) -> Signature:
     facts = finding.facts
     failure: dict[str, Any] = {
         "kind": finding.kind,
-        "exception": str(facts.get("exception_type") or "").rpartition(".")[2],
+        "exception": _exception(str(facts.get("exception_type") or "")),
         "said": _shape(_said(finding)),
         "kernel": kernel_digest(finding, evidence),
     }
@@ -62,6 +62,12 @@ def signature_of(finding: Finding, evidence: Evidence) -> Signature:
     return Signature(
         *({k: str(v) for k, v in part.items() if v not in {None, ""}} for part in (failure, place))
     )
+
+
+def _exception(name: str) -> str:
+    """Return the class without its module; AcceleratorError was RuntimeError before torch 2.8."""
+    own = name.rpartition(".")[2]
+    return "RuntimeError" if own == "AcceleratorError" else own
 
 
 def known(finding: Finding, signature: Signature) -> bool:

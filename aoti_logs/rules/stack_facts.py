@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
-from aoti_logs.parse.frame_name import frame_name, in_model_library, is_model, meaningful, signature
+from aoti_logs.parse.stacks.frame_name import frame_name, in_model_library, is_model, meaningful, signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

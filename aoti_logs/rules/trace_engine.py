@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.partial_graph import export_call
-from aoti_logs.parse.trace_outcomes import outcomes
+from aoti_logs.parse.graphs.partial_graph import export_call
+from aoti_logs.parse.traces.outcomes import outcomes
 from aoti_logs.rules.al503_graph_break import graph_breaks
 from aoti_logs.rules.al504_specialization import specializations
 from aoti_logs.rules.al507_assumed_value import assumptions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.explain import Finding
-    from aoti_logs.parse.trace_outcomes import Outcomes
+    from aoti_logs.parse.traces.outcomes import Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.records.trace import TraceIndex
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.data_dependent import symbols_in
-from aoti_logs.parse.failure import Failure, FailureKind, Undecided, UserFrame
-from aoti_logs.parse.partial_graph import export_call, is_torch, read_partial
-from aoti_logs.parse.payload_text import line_place, row_of
-from aoti_logs.parse.trace_outcomes import metric
-from aoti_logs.parse.trace_summary import version
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.compiles.data_dependent import symbols_in
+from aoti_logs.parse.compiles.failure import Failure, FailureKind, Undecided, UserFrame
+from aoti_logs.parse.graphs.partial_graph import export_call, is_torch, read_partial
+from aoti_logs.parse.traces.outcomes import metric
+from aoti_logs.parse.traces.payload_text import line_place, row_of
+from aoti_logs.parse.traces.summary import version
 from aoti_logs.rules.al609_backward import raised
 from aoti_logs.rules.failure_case import FailureCase, Function, Reached
 from aoti_logs.rules.recompile_words import reason_text, reasons_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.parse.trace_outcomes import Outcome, Outcomes
+    from aoti_logs.parse.traces.outcomes import Outcome, Outcomes
     from aoti_logs.records.record import TraceRecord
     from aoti_logs.sources.source import Place, Source
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.parse.failure import FailureKind, TritonError
-from aoti_logs.parse.triton_dump import read_dump
-from aoti_logs.parse.triton_error import kernel_name
+from aoti_logs.parse.compiles.failure import FailureKind, TritonError
+from aoti_logs.parse.errors.triton_dump import read_dump
+from aoti_logs.parse.errors.triton_error import kernel_name
 from aoti_logs.rules.al613_triton_dump import dump_facts, dump_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from aoti_logs.explain import Link
+    from aoti_logs.parse.compiles.failure import Failure
+    from aoti_logs.parse.errors.triton_dump import TritonDump
     from aoti_logs.parse.events import ErrorText, LogLine
-    from aoti_logs.parse.failure import Failure
-    from aoti_logs.parse.triton_dump import TritonDump
 
 _KINDS = {FailureKind.TRITON, FailureKind.RESOURCES, FailureKind.SUBPROCESS, FailureKind.KERNEL_IMAGE}
 _TELLING = 12  # characters of a message of which one is no other

@@ -17,7 +17,7 @@ from aoti_logs.rules.wording import (
 )
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
+    from aoti_logs.code.index.case import IndexCase
 
 
 def judge_upper(case: IndexCase, code: str) -> Verdict | None:

@@ -10,8 +10,8 @@ from aoti_logs.explain import Link
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aoti_logs.parse.compiles.failure import UserFrame
     from aoti_logs.parse.events import PythonFrame
-    from aoti_logs.parse.failure import UserFrame
 
 _LIBRARY = re.compile(
     r"/(?:site|dist)-packages/|/torch/|/lib(?:64)?/python\d|^<|/\w\w/c[a-z2-7]{51}\.py$"  # the last: Inductor's cache

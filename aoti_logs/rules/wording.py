@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.expr import Name, evaluate
-from aoti_logs.code.interval import lower_limit
+from aoti_logs.code.kernel.interval import lower_limit
 from aoti_logs.code.model import ArgumentKind
 from aoti_logs.rules.exactness import is_exact
 
 if TYPE_CHECKING:
-    from aoti_logs.code.case import IndexCase
-    from aoti_logs.code.case_parts import BoundTerm, Indexed, IndexSource
-    from aoti_logs.code.numbers import Known
+    from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.case_parts import BoundTerm, Indexed, IndexSource
+    from aoti_logs.code.index.numbers import Known
     from aoti_logs.code.view import Tensor
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.code.argument_text import only_written, passed
 from aoti_logs.code.model import ArgumentKind
+from aoti_logs.code.wrapper.argument_text import only_written, passed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

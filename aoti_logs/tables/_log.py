@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.whole_messages import readable_id
+from aoti_logs.parse.logs.whole_messages import readable_id
 
 if TYPE_CHECKING:
     from aoti_logs.parse.events import LogLine

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import dataframely as dy
 
 if TYPE_CHECKING:
-    from aoti_logs.parse.sender import Sender
+    from aoti_logs.parse.logs.sender import Sender
 
 
 def rank() -> Any:

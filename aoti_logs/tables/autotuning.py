@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.autotune import tuned_kernels
+from aoti_logs.parse.compiles.autotune import tuned_kernels
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs._run import Run
-    from aoti_logs.parse.autotune import Autotuning, Choice
+    from aoti_logs.parse.compiles.autotune import Autotuning, Choice
     from aoti_logs.sources.source import Source
 
 

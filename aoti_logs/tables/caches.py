@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.logged_caches import logged_caches
-from aoti_logs.parse.trace_caches import cache_events
+from aoti_logs.parse.compiles.logged_caches import logged_caches
+from aoti_logs.parse.traces.caches import cache_events
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.printed_text import printed_texts
-from aoti_logs.parse.whole_messages import line_of, readable_id, whole_messages
+from aoti_logs.parse.logs.printed_text import printed_texts
+from aoti_logs.parse.logs.whole_messages import line_of, readable_id, whole_messages
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.compile_failure import exception_class
-from aoti_logs.parse.trace_compiles import Compile, caller, compiles, duration_us, start_us
+from aoti_logs.parse.compiles.compile_failure import exception_class
+from aoti_logs.parse.traces.compiles import Compile, caller, compiles, duration_us, start_us
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from aoti_logs._run import Run
     from aoti_logs.code.model import Constant
-    from aoti_logs.code.package import Package, PackagedModel
-    from aoti_logs.code.package_weights import ConstantValue
+    from aoti_logs.code.packages.package import Package, PackagedModel
+    from aoti_logs.code.packages.weights import ConstantValue
     from aoti_logs.sources.source import Place, Source
 
 

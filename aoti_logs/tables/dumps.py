@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import dataframely as dy
 
 from aoti_logs.parse.dtype import torch_dtype
-from aoti_logs.parse.printer_launches import bare_name
-from aoti_logs.parse.printer_scalar import scalar_value
+from aoti_logs.parse.printer.launches import bare_name
+from aoti_logs.parse.printer.scalar import scalar_value
 from aoti_logs.tables import _sender
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.trace_events import events
+from aoti_logs.parse.traces.events import events
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.shape_expr import parse_shape_expr
-from aoti_logs.parse.shape_log import Decision, shapes_in
-from aoti_logs.parse.shape_symbols import symbols_in
-from aoti_logs.parse.shape_tree import Compare, Symbol, operands, walk
+from aoti_logs.parse.sizes.shape_expr import parse_shape_expr
+from aoti_logs.parse.sizes.shape_log import Decision, shapes_in
+from aoti_logs.parse.sizes.shape_symbols import symbols_in
+from aoti_logs.parse.sizes.shape_tree import Compare, Symbol, operands, walk
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.compile_failure import read_failure
-from aoti_logs.parse.trace_metrics import ENTRIES
+from aoti_logs.parse.compiles.compile_failure import read_failure
+from aoti_logs.parse.traces.metrics import ENTRIES
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

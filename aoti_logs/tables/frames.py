@@ -56,7 +56,7 @@ SCHEMA = Frames
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    from aoti_logs.parse.frame_name import frame_name, is_model, skipped
+    from aoti_logs.parse.stacks.frame_name import frame_name, is_model, skipped
 
     for source, events in run.logs():
         for number, stack in enumerate(events.stacks):

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.graph_break import read_graph_break, read_restart_reason
-from aoti_logs.parse.logged_graph_breaks import graph_breaks_in
+from aoti_logs.parse.compiles.graph_break import read_graph_break, read_restart_reason
+from aoti_logs.parse.compiles.logged_graph_breaks import graph_breaks_in
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aoti_logs.parse.compiles.graph_break import GraphBreak
     from aoti_logs.parse.events import LogEvents
-    from aoti_logs.parse.graph_break import GraphBreak
     from aoti_logs.records.trace import TraceIndex
     from aoti_logs.sources.source import Source
 

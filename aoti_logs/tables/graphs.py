@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.graph_title import stage_of, title_of
+from aoti_logs.parse.graphs.graph_title import stage_of, title_of
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

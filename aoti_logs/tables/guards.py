@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.guard_line import Guard
-from aoti_logs.parse.guard_tree import GuardLine, GuardTree, read_guard_tree
-from aoti_logs.parse.logged_guards import guards_in
+from aoti_logs.parse.guards.guard_line import Guard
+from aoti_logs.parse.guards.guard_tree import GuardLine, GuardTree, read_guard_tree
+from aoti_logs.parse.guards.logged_guards import guards_in
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 

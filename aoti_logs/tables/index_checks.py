@@ -54,7 +54,7 @@ SCHEMA = IndexChecks
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    from aoti_logs.code.inside import PREFIX
+    from aoti_logs.code.kernel.inside import PREFIX
 
     for inside in run.insides():
         if not inside.kernel.asserts:

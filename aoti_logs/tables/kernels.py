@@ -77,9 +77,9 @@ SCHEMA = Kernels
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    from aoti_logs.code.inside import Inside, check_texts, is_defined
-    from aoti_logs.code.kernel_meta import KernelMeta
+    from aoti_logs.code.kernel.inside import Inside, check_texts, is_defined
     from aoti_logs.code.model import Backend
+    from aoti_logs.code.triton.meta import KernelMeta
 
     for wrapper, k in run.kernel_rows():
         place = k.source.place(k.line, k.end_line)

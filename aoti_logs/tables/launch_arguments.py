@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.code.argument_text import value_text
+from aoti_logs.code.wrapper.argument_text import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.log_totals import NO_LOGGER, prefixed_lines, totals
-from aoti_logs.parse.printed_text import GRAPH, printed_texts
-from aoti_logs.parse.whole_messages import whole_messages
+from aoti_logs.parse.logs.log_totals import NO_LOGGER, prefixed_lines, totals
+from aoti_logs.parse.logs.printed_text import GRAPH, printed_texts
+from aoti_logs.parse.logs.whole_messages import whole_messages
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

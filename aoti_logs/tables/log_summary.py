@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.log_totals import NO_LOGGER, totals_by_artifact
+from aoti_logs.parse.logs.log_totals import NO_LOGGER, totals_by_artifact
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

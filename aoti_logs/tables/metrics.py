@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.logged_metrics import logged_metrics
-from aoti_logs.parse.trace_metrics import CONFIGS, metrics_records
+from aoti_logs.parse.compiles.logged_metrics import logged_metrics
+from aoti_logs.parse.traces.metrics import CONFIGS, metrics_records
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 

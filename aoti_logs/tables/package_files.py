@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs._run import Run
-    from aoti_logs.code.package_file import Reference
+    from aoti_logs.code.packages.file import Reference
 
 
 class PackageFiles(dy.Schema):

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import dataframely as dy
 import orjson
 
-from aoti_logs.code.package import PackagedModel
-from aoti_logs.code.package_file import FileRole
+from aoti_logs.code.packages.file import FileRole
+from aoti_logs.code.packages.package import PackagedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs._run import Run
-    from aoti_logs.code.package import Package, SavedProgram
+    from aoti_logs.code.packages.package import Package, SavedProgram
 
 
 class Packages(dy.Schema):

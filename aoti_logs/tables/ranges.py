@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.shape_log import Narrowed, shapes_in
+from aoti_logs.parse.sizes.shape_log import Narrowed, shapes_in
 from aoti_logs.parse.text import limit
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.logged_recompile import recompiles_in
-from aoti_logs.parse.recompile_reason import read_recompile_reasons
+from aoti_logs.parse.guards.logged_recompile import recompiles_in
+from aoti_logs.parse.guards.recompile_reason import read_recompile_reasons
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.parse.events import LogEvents
-    from aoti_logs.parse.recompile_reason import RecompileReason
+    from aoti_logs.parse.guards.recompile_reason import RecompileReason
     from aoti_logs.records.trace import TraceIndex
     from aoti_logs.sources.source import Source
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.logged_replacements import replacements_in
+from aoti_logs.parse.sizes.logged_replacements import replacements_in
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 

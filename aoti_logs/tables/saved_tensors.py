@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.printer_launches import bare_name
-from aoti_logs.parse.saved_name import saved_name
+from aoti_logs.parse.printer.launches import bare_name
+from aoti_logs.parse.printer.saved_name import saved_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

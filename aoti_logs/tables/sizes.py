@@ -44,7 +44,7 @@ SCHEMA = Sizes
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    from aoti_logs.code.definition import sort_of
+    from aoti_logs.code.sizes.definition import sort_of
 
     for view in run.views():
         for s in view.wrapper.sizes:

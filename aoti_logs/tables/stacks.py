@@ -42,7 +42,8 @@ class Stacks(dy.Schema):
         description="16 hex digits of the functions that mean something; equal for the same way to the same place.",
     )
     first_meaningful = dy.String(
-        nullable=True, description="Innermost function that no rule of `parse/machinery.py` leaves out."
+        nullable=True,
+        description="Innermost function that no rule of `parse/stacks/machinery.py` leaves out.",
     )
     model_frame = dy.String(nullable=True, description="Innermost function of the compiled model's own code.")
 
@@ -52,7 +53,7 @@ SCHEMA = Stacks
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    from aoti_logs.parse.frame_name import frame_name, is_model, meaningful, signature
+    from aoti_logs.parse.stacks.frame_name import frame_name, is_model, meaningful, signature
 
     for source, events in run.logs():
         for number, stack in enumerate(events.stacks):

@@ -33,7 +33,7 @@ SCHEMA = SymbolAliases
 
 def rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """Yield the rows, values in the order of the columns."""
-    from aoti_logs.code.size_answers import symbol_aliases
+    from aoti_logs.code.sizes.answers import symbol_aliases
 
     for view in run.views():
         for symbol, alias in symbol_aliases(view).items():

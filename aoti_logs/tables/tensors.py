@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.origin import input_of
+from aoti_logs.parse.sizes.origin import input_of
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

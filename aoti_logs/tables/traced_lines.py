@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.compile_log import traced_lines
+from aoti_logs.parse.compiles.compile_log import traced_lines
 from aoti_logs.tables import _log
 from aoti_logs.tables import _trace as t
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.trace_summary import summary
+from aoti_logs.parse.traces.summary import summary
 from aoti_logs.tables import _trace as t
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
-from aoti_logs.parse.elastic import WorkerFailures
+from aoti_logs.parse.errors.elastic import WorkerFailures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs._run import Run
-    from aoti_logs.code.input_dims import InputDim
+    from aoti_logs.code.sizes.input_dims import InputDim
 
 
 class WrapperSymbols(dy.Schema):

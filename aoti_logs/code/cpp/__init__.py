@@ -1,0 +1,1 @@
+"""The bodies of C++ kernels, statement by statement."""

@@ -1,0 +1,1 @@
+"""Packages: which models are in them, what belongs to each, what is missing, where the weights are."""

@@ -1,0 +1,1 @@
+"""Size symbols: what they are, who limits them, who tests that, and what nobody tests."""

@@ -1,0 +1,1 @@
+"""Triton kernels: what stands above their `def`, and their bodies, statement by statement."""

@@ -1,0 +1,1 @@
+"""What wrappers of both languages share: arguments bound to parameters, operators, torch's C functions."""

@@ -1,0 +1,1 @@
+"""C++ wrappers, statement by statement."""

@@ -1,0 +1,1 @@
+"""Python wrappers, statement by statement."""

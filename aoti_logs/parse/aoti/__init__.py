@@ -1,0 +1,1 @@
+"""Texts of AOTInductor's runtime, its shims and its loader."""

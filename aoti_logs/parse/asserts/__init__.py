@@ -1,0 +1,1 @@
+"""Failed assertions, also a million lines of them."""

@@ -1,0 +1,1 @@
+"""How processes die: signals, aborts, deaths of children."""

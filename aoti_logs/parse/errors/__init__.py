@@ -1,0 +1,1 @@
+"""Errors of runtimes, devices, collectives and compilers."""

@@ -1,0 +1,1 @@
+"""FX graphs and exported programs, printed or saved."""

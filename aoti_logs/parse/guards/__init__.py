@@ -1,0 +1,1 @@
+"""Guards, recompiles and limits on them."""

@@ -1,0 +1,1 @@
+"""Values that the generated code prints or saves."""

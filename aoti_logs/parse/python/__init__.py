@@ -1,0 +1,1 @@
+"""Python tracebacks in every style."""

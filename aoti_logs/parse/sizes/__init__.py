@@ -1,0 +1,1 @@
+"""Shape expressions and symbols, and what tracing decided about them."""

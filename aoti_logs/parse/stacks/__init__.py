@@ -1,0 +1,1 @@
+"""Native stacks of every printer, and names of functions."""

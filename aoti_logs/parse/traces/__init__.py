@@ -1,0 +1,1 @@
+"""What only traces hold: compiles, events, metrics, provenance."""
