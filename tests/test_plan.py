@@ -2,9 +2,12 @@
 
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import aoti_logs
@@ -12,6 +15,7 @@ from aoti_logs.cli import app
 from aoti_logs.explain import Explanation, Finding
 from aoti_logs.ladder import EFFECTS, Ladder
 from aoti_logs.plan import FAMILIES, family_of, rungs_of
+from aoti_logs.render.plan import render_plans
 from aoti_logs.rules import all_rules
 
 SCREENS = (
@@ -32,8 +36,13 @@ SCREENS = (
     "cpu_aoti_bag",
     "gpu_out_of_memory_compiled",
     "cpu_ok",
+    "gpu_ten_user_kernel",
+    "gpu_ten_shape_range",  # nothing crashed
+    "gpu_ten_recompile_storm",
+    "gpu_ten_two_ranks",
 )
-ALL = sorted(p.parent.name for p in (Path(__file__).parent.parent / "fixtures").glob("*/run.log"))
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+ALL = sorted(p.parent.name for p in FIXTURES.glob("*/run.log"))
 RUNGS = [(family, rung) for family in FAMILIES for rung in rungs_of(family)]
 
 
@@ -71,8 +80,9 @@ def test_every_ladder_keeps_the_order_the_commands_and_the_rules_own_experiments
         if finding.role == "cause" and finding.confidence != "proven":
             for experiment in finding.experiments:
                 variables = {k for k, _ in experiment.env}
-                there = [c for s in ladder.steps for c in s.commands if variables <= {k for k, _ in c.env}]
-                assert there, experiment
+                sets = [{k for c in s.commands for k, _ in c.env} for s in ladder.steps]
+                assert any(variables <= names for names in sets), experiment
+                assert not [s.name for s in ladder.steps if "=" in s.name]
         for outcome in (o for s in ladder.steps for o in s.outcomes):
             assert not set(outcome.proves) & set(outcome.excludes)
 
@@ -232,3 +242,35 @@ def test_a_step_takes_effect_when_its_settings_do(family: str, rung):
 
 OPTIONAL = {"INDUCTOR_PROVENANCE"}
 """Variables that only add to what a step shows: an older torch ignores them."""
+
+
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_a_damaged_log_never_keeps_from_planning_or_comparing(data):
+    """Cut, repeated and overwritten bytes: a plan and a comparison are made all the same."""
+    name = data.draw(
+        st.sampled_from(["gpu_illegal_read", "cpu_aoti_input_dtype", "gpu_nan_assert", "cpu_death_shell"])
+    )
+    text = (FIXTURES / name / "run.log").read_bytes()
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    noise = data.draw(st.binary(max_size=20))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.log"
+        path.write_bytes(text[:start] + noise + text[end:])
+        run = aoti_logs.load(path)
+        explanation = run.explain()
+        assert json.dumps(explanation.to_dict(plans=True))
+        render_plans(explanation)
+        assert str(run.compare(aoti_logs.load(FIXTURES / name / "run.log")))
+        for finding in explanation.findings:
+            if finding.role == "cause" and finding.confidence == "unknown":
+                assert finding.facts["signature"] is None
+
+
+def test_what_a_log_says_reaches_the_screen_without_control_characters(tmp_path: Path, fixtures_dir: Path):
+    text = (fixtures_dir / "gpu_illegal_read" / "run.log").read_text()
+    _, _, rest = text.partition("\n")
+    (tmp_path / "a.log").write_text(f"$ python serve.py \x1b[31m--evil\x07 'a b'\n{rest}")
+    screen = render_plans(aoti_logs.load(tmp_path / "a.log").explain())
+    assert "\x1b" not in screen and "\x07" not in screen

@@ -56,8 +56,8 @@ def test_the_same_failure_in_two_logs_is_told_once_with_a_count(fixtures_dir: Pa
         shutil.copy(fixtures_dir / "cpu_aoti_input_dtype" / "run.log", tmp_path / n)
     answer = aoti_logs.load([tmp_path / "a.log", tmp_path / "b.log"]).explain()
     [cause] = [f for f in answer.findings if f.role == "cause"]
-    assert cause.facts["n_runs"] == 2
-    assert any(n.startswith("the same failure in 2 runs (a.log, b.log)") for n in cause.notes)
+    assert cause.facts["n_seen"] == 2
+    assert any(n.startswith("the same failure 2 times (a.log, b.log)") for n in cause.notes)
 
 
 def test_unknown_failures_of_two_logs_stay_two(fixtures_dir: Path, tmp_path: Path):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aoti_logs.plan.situation import Situation
 
 FAMILIES = {
+    "unexplained": (range(1, 2),),
     "index": (range(100, 109), range(110, 111)),
     "package": (range(201, 204), range(206, 218)),
     "shapes": (range(204, 205), range(500, 520), range(617, 618)),
@@ -39,6 +40,11 @@ _UNKNOWN = {
     "cpu": "it ran on the CPU",
 }
 """What has to be so for a step, in words, where nothing tells."""
+_MODES = {
+    "AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER",
+    "AOTI_RUNTIME_CHECK_INPUTS",
+    "TORCHDYNAMO_REPRO_AFTER",
+}
 _DECIDED = ("index", "package")
 """Families in which a proven finding leaves nothing to decide."""
 YOURS = "<your command>"
@@ -68,6 +74,7 @@ def ladder_of(finding: Finding, run: Ran) -> Ladder:
         return Ladder(left)
     situation = situation_of(finding, run)
     steps: list[Step] = []
+    spare: list[Step] = []
     done: dict[str, Done] = {}
     for rung in rungs_of(family) if family is not None else ():
         if not _helps(rung, situation):
@@ -78,11 +85,12 @@ def ladder_of(finding: Finding, run: Ran) -> Ladder:
             continue
         outcomes = _outcomes(rung.outcomes, left)
         if rung.outcomes and not outcomes and not rung.always:
+            spare.append(_step(rung, (), situation))
             continue
         step = _step(rung, rung.outcomes if rung.always else outcomes, situation)
         if not decided or any(_stands_for(step, e) for e in finding.experiments):
             steps.append(step)
-    return Ladder(left, (*_with_own(steps, finding, situation),), tuple(done.values()))
+    return Ladder(left, (*_with_own(steps, spare, finding, situation),), tuple(done.values()))
 
 
 def _helps(rung: Rung, situation: Situation) -> bool:
@@ -172,14 +180,14 @@ def _joined(situation: Situation, env: Sequence[tuple[str, str]]) -> tuple[tuple
     return tuple(found.items())
 
 
-def _with_own(steps: list[Step], finding: Finding, situation: Situation) -> list[Step]:
-    """Put in the experiments that the rule itself names and no rung stands for."""
+def _with_own(steps: list[Step], spare: list[Step], finding: Finding, situation: Situation) -> list[Step]:
+    """Put in the experiments that the rule itself names: as the spare step that stands for it, else in its own words."""
     for experiment in finding.experiments:
         same = next((n for n, step in enumerate(steps) if _stands_for(step, experiment)), None)
         if same is not None:
             steps[same] = _as_told(steps[same], experiment)
             continue
-        own = _own(experiment, situation)
+        own = next((s for s in spare if _stands_for(s, experiment)), None) or _own(experiment, situation)
         at = next((n for n, s in enumerate(steps) if own.takes_effect == "run" and s.recompile), len(steps))
         steps.insert(0 if experiment is finding.experiments[0] else at, own)
     return steps
@@ -197,23 +205,28 @@ def _as_told(step: Step, experiment: Experiment) -> Step:
 
 
 def _stands_for(step: Step, experiment: Experiment) -> bool:
-    variables = {k for k, _ in experiment.env}
-    if not variables and step.name in experiment.command:
-        return True
-    for command in step.commands:
-        if variables and variables <= {k for k, _ in command.env}:
-            return True
-        program = (command.before or command.text).split(" ")[0]
-        if not variables and program == experiment.command.split(" ")[0]:
-            return True
-    return False
+    """Tell whether a step is what a rule names: the same variables, or the same program."""
+    if not experiment.env:
+        programs = {(c.before or c.text).split(" ")[0] for c in step.commands}
+        return experiment.command.split(" ")[0] in programs or step.name in experiment.command
+    # What is switched on when compiling and what is set for the run are two commands of one step.
+    return all(any(_same(n, v, dict(c.env).get(n)) for c in step.commands) for n, v in experiment.env)
+
+
+def _same(name: str, wanted: str, given: str | None) -> bool:
+    """Tell whether a value does what is wanted: paths and numbers are free, modes and names of logs are not."""
+    if given is None:
+        return False
+    if name == "TORCH_LOGS":
+        return {w.lstrip("+") for w in wanted.split(",")} <= {w.lstrip("+") for w in given.split(",")}
+    return name not in _MODES or wanted == given
 
 
 def _own(experiment: Experiment, situation: Situation) -> Step:
     compiling = experiment.takes_effect == "compile"
     shown = situation.command is not None and situation.command in experiment.command
     return Step(
-        "as the rule says",
+        "=".join(experiment.env[0]) if experiment.env else experiment.command.split(" ")[0],
         experiment.why,
         (Command("compile" if compiling else "run", experiment.command, experiment.env, shown),),
         experiment.takes_effect,

@@ -171,6 +171,20 @@ _TRACE = Rung(
     always=True,
     rerun=False,
 )
+_CPP_STACK = Rung(
+    "C++ stack of the error",
+    "the frame of the model, with the line of the wrapper where line tables are compiled in",
+    "run",
+    "read when torch is imported",
+    "seconds an exception",
+    "libtorch_cpu.so: TORCH_SHOW_CPP_STACKTRACES",
+    (("TORCH_SHOW_CPP_STACKTRACES", "1"),),
+    outcomes=(Outcome("a frame in the wrapper", "the call that failed", ("AL213", "AL214", "AL215")),),
+    misleads=(
+        "input checks and `API call failed` have none even with it; nothing in a program without Python",
+    ),
+    has="cpp_stack",
+)
 _MINIFIER = Rung(
     "minifier of AOTInductor",
     "a small graph that still fails: what a bug report of the compiler needs",
@@ -302,6 +316,11 @@ def sanitize(outcomes: Sequence[Outcome]) -> Rung:
 def trace(outcomes: Sequence[Outcome] = ()) -> Rung:
     """Record the compile."""
     return replace(_TRACE, outcomes=tuple(outcomes))
+
+
+def cpp_stack(*needs: str) -> Rung:
+    """Print the C++ stack of an exception."""
+    return replace(_CPP_STACK, needs=needs)
 
 
 MINIFY = (_BISECT, _BISECT_BY_HAND, _MINIFIER, _MINIFIER_JIT)

@@ -88,7 +88,7 @@ def _of_facts(finding: Finding, run: Ran) -> Iterator[tuple[str, str]]:
         yield "blocking", "the log shows that launches were waited for"
     if finding.kind == "nan_assert":
         yield "nan_asserts", "a generated check for NaN failed"
-    if finding.rule in {"AL501", "AL502"}:
+    if finding.rule in {"AL501", "AL502"} and facts.get("reasons"):
         yield "guards_logged", "the failed guards are told"
     if finding.rule == "AL311" or facts.get("printer") == "faulthandler":
         yield "faulthandler", "Python's faulthandler wrote the lines"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aoti_logs.ladder import Outcome
-from aoti_logs.plan.common import MINIFY, PRINTER, eager, values
+from aoti_logs.plan.common import MINIFY, PRINTER, check, eager, values
 from aoti_logs.plan.rung import Rung
 
 _SAVE = Rung(
@@ -25,6 +25,16 @@ _SAVE = Rung(
 )
 
 RUNGS = (
+    *check(
+        (
+            Outcome(
+                "an input is refused",
+                "numbers are computed from what is not what the caller meant",
+                ("AL201",),
+            ),
+            Outcome("no complaint, and the same numbers", "inputs are of the promised kind", (), ("AL201",)),
+        )
+    ),
     *eager(
         (
             Outcome("NaN in eager, too", "the model or its weights make it", (), ("AL108",)),
@@ -47,6 +57,7 @@ RUNGS = (
             "CPU kernels and extern calls inside of a model are not checked, nor are weights",
             "the AssertionError of torch.compile has no text",
         ),
+        needs=("nan",),
         has="nan_asserts",
     ),
     *values(

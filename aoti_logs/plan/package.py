@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aoti_logs.ladder import Outcome
-from aoti_logs.plan.common import check
+from aoti_logs.plan.common import check, cpp_stack
 from aoti_logs.plan.rung import Rung
 
 RUNGS = (
@@ -58,17 +58,5 @@ RUNGS = (
         misleads=("torch's own libraries fill it, too: look at the lines of the model's .so",),
         needs=("dlopen",),
     ),
-    Rung(
-        "C++ stack of the error",
-        "the frame of the model, with the line of the wrapper where line tables are compiled in",
-        "run",
-        "read when torch is imported",
-        "seconds an exception",
-        "libtorch_cpu.so: TORCH_SHOW_CPP_STACKTRACES",
-        (("TORCH_SHOW_CPP_STACKTRACES", "1"),),
-        outcomes=(Outcome("a frame in the wrapper", "the call that failed", ("AL213", "AL214", "AL215")),),
-        misleads=("input checks and `API call failed` have none even with it; nothing in a program without Python",),
-        needs=("shim",),
-        has="cpp_stack",
-    ),
+    cpp_stack("shim"),
 )  # fmt: skip

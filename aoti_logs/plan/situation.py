@@ -156,6 +156,7 @@ def _traits(finding: Finding, events: LogEvents, run: Ran, command: str | None) 
     yield "heap", rule == "AL318"
     yield "collective", rule != "AL323" or facts.get("signal") in {None, "SIGABRT"}
     yield "nccl", "nccl" in f"{finding.kind} {facts.get('message')} {finding.title}".lower()
+    yield "nan", rule != "AL405"
     yield "dlopen", rule == "AL210"
     yield "shim", rule in {"AL213", "AL214", "AL215"}
     yield "small_size", rule == "AL206"
@@ -187,7 +188,12 @@ def _aoti(finding: Finding, events: LogEvents, run: Ran) -> bool | None:
     frames = [f.file for e in events.errors for f in e.python_frames]
     if any("torchinductor_" in f or "/_inductor/output_code" in f for f in frames):
         return False
-    return None
+    if int(finding.rule[2:]) in _COMPILES:
+        return None
+    from aoti_logs.rules.value_experiments import flavours
+
+    wrote = flavours(run.evidence)
+    return "aoti" in wrote if len(wrote) == 1 else None
 
 
 def _exported(finding: Finding) -> bool:

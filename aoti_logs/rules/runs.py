@@ -42,12 +42,12 @@ def _joined(lead: Finding, others: list[Finding]) -> Finding:
         Link("again", f.title, f.chain[0].place if f.chain else None, details=(_name(f),)) for f in others
     )
     shown = ", ".join(runs[:_SHOWN]) + (f" and {len(runs) - _SHOWN} more" if len(runs) > _SHOWN else "")
-    note = f"the same failure in {len(runs)} runs ({shown}): one signature, {lead.facts['signature']}"
+    note = f"the same failure {len(runs)} times ({shown}): one signature, {lead.facts['signature']}"
     if lead.confidence is Confidence.POSSIBLE:
         note += "; why is not decided, so the causes may differ"
     return replace(
         lead,
-        facts={**lead.facts, "n_runs": len(runs)},
+        facts={**lead.facts, "n_seen": len(runs)},
         notes=(note, *lead.notes),
         consequences=(*links, *lead.consequences),
     )
