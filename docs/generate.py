@@ -68,8 +68,8 @@ def all_pages() -> Iterator[tuple[Path, str]]:
     yield DOCS / "rules.md", rules_index(RULES)
     for rule in RULES:
         yield DOCS / "rules" / f"{rule.code}.md", rule_page(rule)
-    tutorial = DOCS / "tutorial.md"
-    yield tutorial, SCREEN.sub(screen, tutorial.read_text())
+    for page in (DOCS / "tutorial.md", DOCS / "ten_failures.md"):
+        yield page, SCREEN.sub(screen, page.read_text())
     yield DOCS / "explanation.schema.json", json.dumps(JSON_SCHEMA, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -86,7 +86,7 @@ def screen(block: re.Match[str]) -> str:
         check=False,
     )
     if done.returncode:
-        sys.exit(f"docs/tutorial.md: `{command}` exits with {done.returncode}")
+        sys.exit(f"a page: `{command}` exits with {done.returncode}")
     shown = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
     if lines and len(shown) > int(lines):
         shown = [*shown[: int(lines)], "..."]

@@ -41,8 +41,8 @@ BACKWARDS = {
     ): "`Unparsed` is one type for traces and logs, and stands with the other events",
     ("records/tlparse/index.py", "parse"): "the same, of tlparse reports",
     ("explain.py", "render"): "str() and a notebook show an explanation; imported when they do",
-    ("rules/comparison.py", "render"): "the same of a comparison",
     ("rules/checkup.py", "render"): "str() shows a checkup; imported when it does",
+    ("rules/comparison.py", "render"): "the same of a comparison",
 }
 
 

@@ -6,7 +6,8 @@ code (`emb_weight`) and that of the module (`emb.weight`), and which the model h
 
 ## Why it matters
 `load_constants` takes module names, and `Cannot find constants ... in constants_map!` prints the code's. A full update
-(`check_full_update=True`) needs every weight. Shapes and dtypes are not compared at all: a wrong one is taken silently.
+(`check_full_update=True`) needs every weight. A vector of at most 8 elements is no constant of the model at all: Inductor
+writes its values into the code, so that `load_constants` cannot change them. Shapes and dtypes are not compared at all: a wrong one is taken silently.
 
 ## Evidence it needs
 The text. `constants_info_` in the wrapper lists all names.
@@ -25,6 +26,7 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.aoti_story import loads_package, story_facts, story_links, story_of
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.small_constants import INLINED, inlined
 
 if TYPE_CHECKING:
     from aoti_logs.code.model import Constant
@@ -38,6 +40,8 @@ _TITLES = {
     "state": "the constants of the model are in a state that its code does not expect",
     "folding": "constants were folded in a model that was compiled without that",
 }
+_SMALL = f"Inductor writes the values of a tensor of one dimension with at most {INLINED} elements into the code: it is no constant of the model any more, although the exported program has it"
+_LEAVE_OUT = "leave it out: load what model.get_constant_fqns() returns. Its value is in the code; another value needs another compile"
 _AMBIGUOUS = ("mmap() failed",)
 
 
@@ -65,6 +69,10 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if known and place is not None:
         names = ", ".join(str(c.fqn or c.name) for c in known[:_SHOWN])
         links.append(Link("constants", names, place, Confidence.LIKELY))
+    small = inlined(told.name, case.evidence) if told.problem == "unknown" and told.name and known else None
+    if small is not None:
+        facts["inlined"] = True
+        links.append(small)
     missing = () if known or told.name is None else (
         Missing("the names of the model's constants", "`model.get_constant_fqns()`, or the wrapper from the package"),
     )  # fmt: skip
@@ -74,10 +82,10 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "AL212",
         kind,
         _title(told, own),
-        because=_because(told),
+        because=(*_because(told), *((_SMALL,) if small is not None else ())),
         links=(*links, *story_links(story)),
         facts=facts,
-        fixes=_fixes(told),
+        fixes=(_LEAVE_OUT,) if small is not None else _fixes(told),
         missing=missing,
     )
 

@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Experiment, Link, Missing
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.nan_check import candidates, check_site, nan_check, position
+from aoti_logs.rules.nan_operations import nan_operations
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ def _links(check: NanCheck, site: CheckSite | None) -> list[Link]:
         producer = site.producer(check.name)
         if producer is not None and producer.index != site.kernel.index:
             links.append(Link("written by", producer.text, source.place(producer.line)))
+        if producer is not None and check.check != "isinf":
+            links += nan_operations(producer.kernel, site.view)
     user = site.view.names.get(check.name)
     if user is not None and site.kernel is None:
         links.append(Link("input", f"{check.name} is {user.name}: {user.why}", user.place, user.strength))

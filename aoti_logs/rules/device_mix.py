@@ -35,9 +35,19 @@ def mixed_devices(finding: Finding) -> tuple[str, ...]:
     return tuple(part for part in found.groups() if part) if found else ()
 
 
-def ask_trace(findings: Sequence[Finding], command: str) -> list[Finding]:
-    """Suggest a trace where a log tells of two devices: it describes every tensor with its device."""
-    return [replace(f, experiments=(_trace(command),)) if mixed_devices(f) else f for f in findings]
+def of_log(findings: Sequence[Finding], command: str, traces: Sequence[TraceIndex]) -> list[Finding]:
+    """Name the tensors of a log's finding from the one trace of one compile that is at hand, else suggest a trace."""
+    found = []
+    for finding in findings:
+        told = finding
+        if mixed_devices(finding):
+            # A log does not say which compile it was, so that a trace of several does not tell whose tensors they are.
+            if len(traces) == 1 and len({str(r.compile_id) for r in traces[0].find("describe_tensor")}) == 1:
+                told = _named(finding, traces[0])
+            if told is finding:
+                told = replace(finding, experiments=(_trace(command),))
+        found.append(told)
+    return found
 
 
 def with_devices(findings: Sequence[Finding], trace: TraceIndex) -> list[Finding]:

@@ -55,10 +55,10 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
 
         findings = with_limits(findings, message_findings(events, source, findings))
     if any(f.rule == "AL604" for f in findings):
-        from aoti_logs.rules.device_mix import ask_trace
+        from aoti_logs.rules.device_mix import of_log
         from aoti_logs.rules.error_case import shown_command
 
-        findings = ask_trace(findings, shown_command(events))
+        findings = of_log(findings, shown_command(events), evidence.traces)
     if any(f.rule in {"AL505", "AL506"} for f in findings):
         from aoti_logs.rules.shape_evidence import with_shape_evidence
 

@@ -10,6 +10,7 @@ from aoti_logs.code.model import ArgumentKind
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.printer.launches import bare_name
 from aoti_logs.rules.first_nan import Origin
+from aoti_logs.rules.nan_operations import nan_operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,8 @@ def launch_site(nan: FirstNan, launches: Sequence[PrintedLaunch], evidence: Evid
     source = view.wrapper.source
     nodes = ("from " + ", ".join(launch.source_nodes),) if launch.source_nodes else ()
     links = [Link("launch", launch.text, source.place(launch.line), Confidence.LIKELY, nodes)]
+    if nan.origin is Origin.WRITTEN:
+        links += nan_operations(launch.kernel, view)
     producer = view.producer(nan.tensor, launch.index) if nan.origin is Origin.READ else None
     if producer is not None:
         links.append(Link("written by", producer.text, source.place(producer.line), Confidence.LIKELY))

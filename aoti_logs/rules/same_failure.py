@@ -101,7 +101,7 @@ def _one(log: Finding, trace: Finding) -> Finding:
     lead, other = (trace, log) if sure else (log, trace)
     if lead.rule == "AL502":  # a trace holds the reasons of all compiles: nothing is left to log
         lead = replace(lead, experiments=())
-    if lead is log and "odd_tensors" in trace.facts:
+    if lead is log and "odd_tensors" in trace.facts.keys() - log.facts.keys():
         lead = _with_tensors(log, trace)
     place = other.chain[0].place if other.chain else None
     link = Link("trace" if other is trace else "log", _words(other), place)

@@ -51,7 +51,7 @@ def uncompiled(command: str) -> Experiment:
     return Experiment(
         command,
         (("TORCH_COMPILE_DISABLE", "1"),),
-        "run",
+        "compile",
         "without torch.compile: where it is the same, the model or its data is the cause, and no generated code",
         "torch/_dynamo/config.py reads it when it is imported; torch.compile then returns the function itself",
         "a model that AOTInductor compiled does not change",
