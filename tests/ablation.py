@@ -33,7 +33,7 @@ PLACES = {"wrapper", "kernel_source", "source", "python_file", "python_line", "p
 """Facts that say where a text was found: the same text stands in several sources."""
 OF_THE_TEXT = {
     *("message", "innermost", "inner_error", "chain", "reasons", "changed", "consequences", "terminate"),
-    *("exception_type", "exception_types", "root_exception", "asynchronous", "frame_numbers"),
+    *("exception_type", "exception_types", "root_exception", "asynchronous", "signature", "frame_numbers"),
 }
 """Facts that describe the log's own text."""
 SEEN_OTHERWISE = {
