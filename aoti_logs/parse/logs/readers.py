@@ -128,20 +128,20 @@ _SECOND = (
         "errors.failure_line",
         "read_compiler",
         (b" error: ",),
-        ("errors.error", "unimplemented", "cannot find", "undefined reference", "undefined symbol", "no such file"),
+        ("error", "unimplemented", "cannot find", "undefined reference", "undefined symbol", "no such file"),
     ),
     Reader(
         "python.traceback",
         "read_exception",
         (),
-        ("errors.error", "exception", "interrupt", "failed", "unsupported", "outofresources", "python.traceback"),
+        ("error", "exception", "interrupt", "failed", "unsupported", "outofresources", "traceback"),
     ),
     Reader(
         "errors.failure_line",
         "read_failure_line",
         (b"Could not guard on data-dependent", b"be a constant ("),
         (
-            "errors.error", "exception", "unsupported", "limit", "guardondatadependent", "missingoperator", "invalidcxxcompiler",
+            "error", "exception", "unsupported", "limit", "guardondatadependent", "missingoperator", "invalidcxxcompiler",
             "backendcompilerfailed", "compiletimeassertionfailure", "triton", "ptxas", "passmanager", "pass manager",
             "failed to translate module", "failed to run pass", "out of resource: ", "- ", "constraints violated (",
             "specializations unexpectedly required (", " not in range [", "data-dependent expression", "hit config.",
