@@ -92,3 +92,12 @@ def test_a_storm_is_explained_without_grammars_and_without_what_errors_need(tmp_
     )
     assert "an index is out of bounds" in done.stdout
     assert done.stdout.endswith("\n[]\n")
+
+
+def test_what_readers_need_is_text_of_logs_and_no_name_of_a_module():
+    assert not set(NEEDS) & {reader.module for reader in READERS}
+
+
+def test_an_exception_alone_on_a_line_is_an_error():
+    events = read("RuntimeError: CUDA error: an illegal memory access was encountered\n")
+    assert [e.exception_type for e in events.errors] == ["RuntimeError"]
