@@ -29,11 +29,20 @@ LINES = {
     "command and exit code": rb"^(?:\$ |exit code: ).*\n?",
 }
 """Parts of a log that several records have, by their lines."""
-PLACES = {"wrapper", "kernel_source", "source", "python_file", "python_line", "python_line_number"}
-"""Facts that say where a text was found: the same text stands in several sources."""
+PLACES = {
+    "signature",
+    "stack_signature",
+    "wrapper",
+    "kernel_source",
+    "source",
+    "python_file",
+    "python_line",
+    "python_line_number",
+}
+"""Facts that say where a text was found, as it stands in several sources, and those that are made of all that is at hand."""
 OF_THE_TEXT = {
     *("message", "innermost", "inner_error", "chain", "reasons", "changed", "consequences", "terminate"),
-    *("exception_type", "exception_types", "root_exception", "asynchronous", "signature", "frame_numbers"),
+    *("exception_type", "exception_types", "root_exception", "asynchronous", "frame_numbers"),
 }
 """Facts that describe the log's own text."""
 SEEN_OTHERWISE = {
