@@ -103,8 +103,8 @@ def test_branches_are_kept_apart_and_give_one_result():
     assert [(b.name, b.alias_of, b.branch) for b in code.buffers] == [
         ("true_graph_0_arg0_1", "arg1_1", ("if buf0.item()",)),
         ("buf1[0]", "true_graph_0_buf0", ("if buf0.item()",)),
-        ("false_graph_0_arg0_1", "arg1_1", ("else",)),
-        ("buf1[0]", "false_graph_0_arg0_1", ("else",)),
+        ("false_graph_0_arg0_1", "arg1_1", ("else of if buf0.item()",)),
+        ("buf1[0]", "false_graph_0_arg0_1", ("else of if buf0.item()",)),
         ("buf2", "buf1[0]", ()),
     ]
     assert [(r.name, r.branch) for r in code.releases] == [("arg1_1", ("if buf0.item()",))]
