@@ -169,7 +169,9 @@ class _Line:
         found = _JSON.match(self.text, start)
         if found is None:
             return False
-        told = Sender(pipe=found["pipe"].decode(), time=found["time"].decode())
+        told = Sender(
+            pipe=found["pipe"].decode("utf-8", "replace"), time=found["time"].decode("utf-8", "replace")
+        )
         self.sender, self.stream = self.sender.around(told), self.stream.around(told.stream)
         begin, end = found.span("log")
         self.joins = not self.text.endswith(b"\\n", begin, end)
@@ -228,7 +230,7 @@ def _nothing(_: re.Match[bytes]) -> bytes:
 
 
 def _character(found: re.Match[bytes]) -> bytes:
-    return html.unescape(found[0].decode()).replace("\xa0", " ").encode("utf-8", "replace")
+    return html.unescape(found[0].decode("utf-8", "replace")).replace("\xa0", " ").encode("utf-8", "replace")
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
