@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.code.kernel.inside import check_texts
+from aoti_logs.code.kernel.inside import checks_of_model
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.sizes.answers import size_facts
 from aoti_logs.code.wrapper.argument_text import behind, passed
@@ -110,10 +110,8 @@ def model_facts(view: ModelView) -> dict[str, Any]:
         for a in k.arguments
         if a.kind is ArgumentKind.SIZE and a.param is not None
     ]
-    kernels = [k for k in map(view.definition, wrapper.kernel_names) if k is not None]
-    texts = check_texts(kernels)
-    facts["index_checks"] = sorted(set(texts))
-    facts["n_index_checks"] = len(texts)
+    texts, number = checks_of_model(view)
+    facts["index_checks"], facts["n_index_checks"] = list(texts), number
     facts["constants"] = [
         {"name": c.name, "original_fqn": c.fqn, "shape": list(c.shape) if c.shape is not None else None}
         for c in wrapper.constants

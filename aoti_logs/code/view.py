@@ -195,6 +195,18 @@ class ModelView:
         """Strides by tensor name, where the code tells them all."""
         return {name: stride for name, (_, stride) in self.layouts.items() if stride is not None}
 
+    @cached_property
+    def dtypes(self) -> dict[str, str]:
+        """Dtypes by tensor name, as the code writes them: of constants, buffers, and checks of inputs."""
+        found = {c.name: c.dtype for c in self.wrapper.constants if c.dtype}
+        for buffer in self.wrapper.buffers:
+            if buffer.dtype:
+                found.setdefault(buffer.name, buffer.dtype)
+        for check in self.wrapper.checks:
+            if check.kind is CheckKind.DTYPE:
+                found.setdefault(check.tensor, check.expected)
+        return found
+
     def tensor(self, argument: Argument) -> Tensor:
         """Return what a pointer argument of a launch is."""
         return self.named(argument.name or argument.text, argument.kind)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.wrapper.argument_text import only_written
 from aoti_logs.render.code_overview import TENSORS
 from aoti_logs.render.safe import clean
 
@@ -37,7 +38,7 @@ def launch_graph(view: ModelView) -> LaunchGraph:
         graph.nodes[node] = (f"{launch.index} {launch.kernel}", "kernel")
         if launch.branch:
             graph.groups.setdefault(launch.branch, []).append(node)
-        for name in _read(launch):
+        for name in _read(view, launch):
             graph.edges[_origin(view, graph, name, launch.index), node, view.named(name).shown] = None
     end = len(view.wrapper.launches)
     for index, name in enumerate(view.wrapper.outputs):
@@ -47,17 +48,16 @@ def launch_graph(view: ModelView) -> LaunchGraph:
     return graph
 
 
-def _read(launch: Launch) -> Iterator[str]:
+def _read(view: ModelView, launch: Launch) -> Iterator[str]:
     """Yield the tensors whose content a launch may read, each once."""
-    outputs = set(launch.outputs)
+    outputs = {*launch.outputs, *only_written(view, launch)}
     seen: set[str] = set()
     for argument in launch.arguments:
         name = argument.name
         if argument.kind not in TENSORS or name is None or name in seen or name in outputs:
             continue
         seen.add(name)
-        if not (argument.param or "").startswith("out_ptr"):
-            yield name
+        yield name
 
 
 def _origin(view: ModelView, graph: LaunchGraph, name: str, before: int) -> str:

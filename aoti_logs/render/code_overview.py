@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.model import ArgumentKind, Backend, CheckKind
+from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.code.model_facts import headline, unchecked
 from aoti_logs.code.wrapper.argument_text import behind, only_written
 
@@ -63,26 +63,12 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def described(view: ModelView, name: str) -> str:
     """Return dtype and extents of a tensor, as far as the code tells them."""
     shape = view.shapes.get(name)
-    dtype = _dtypes(view).get(name, "")
+    dtype = view.dtypes.get(name, "")
     if shape is None or not dtype:
         life = view.buffer(name)
         if life is not None:
             shape, dtype = shape or life.shape, dtype or (life.dtype or "")
     return " ".join(filter(None, [dtype, f"[{', '.join(shape)}]" if shape is not None else ""]))
-
-
-def _dtypes(view: ModelView) -> dict[str, str]:
-    if "dtypes" not in view.__dict__:
-        found = {c.name: c.dtype for c in view.wrapper.constants if c.dtype}
-        for buffer in view.wrapper.buffers:
-            if buffer.dtype:
-                found.setdefault(buffer.name, buffer.dtype)
-        for check in view.wrapper.checks:
-            if check.kind is CheckKind.DTYPE:
-                found.setdefault(check.tensor, check.expected)
-        view.__dict__["dtypes"] = found
-    known: dict[str, str] = view.__dict__["dtypes"]
-    return known
 
 
 def _inputs(view: ModelView) -> Iterator[list[str]]:

@@ -27,7 +27,6 @@ from aoti_logs.sources.source import Kind, Source
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.model import Buffer, InputCheck, Launcher, Release, Size
 
 _FUNCTION = re.compile(rb"([ ]*)def (\w+)\((?:self, )?args\):")
@@ -315,11 +314,6 @@ def _chosen(raw: RawCall, name: str, passed: tuple[range, ...] | None) -> RawCal
         kept = [placed[i] for r in passed for i in r]
         return replace(raw, callee=name, arguments=(*kept, *(a for a in raw.arguments if a[0] is not None)))
     return replace(raw, callee=name)
-
-
-def hints(wrapper: Wrapper) -> dict[str, int | float]:
-    """Return the numbers among the inputs that a model was compiled with; empty where the code does not tell."""
-    return wrapper.hints if isinstance(wrapper, OutputCode) else {}
 
 
 def _body_of(
