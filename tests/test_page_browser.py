@@ -14,6 +14,7 @@ from aoti_logs.render.safe import clean
 pytest.importorskip("fcntl", reason="Chromium's pipe needs a Unix")
 
 from tests.chromium import Chromium, Tab, find_chromium
+from tests.hostile_log import write_hostile_log
 
 # An index out of bounds on a GPU, where a NaN came from, a compile that ptxas refused, with folded notes, two ranks.
 FAILED = ["gpu_empty_events", "gpu_nan_printed", "gpu_triton_ptxas"]
@@ -24,6 +25,10 @@ PAGES = {
     "audit": ["gpu_nan_printed"],
     "ok": ["cpu_ok"],
 }
+
+_FOREIGN = """[...document.querySelectorAll('*')].filter(e =>
+  [...e.attributes].some(a => /^on|^style$|^src$/.test(a.name)) || e.matches('script, img, iframe, form, object, link, base')
+).map(e => e.outerHTML)"""
 
 # What is in front of the reader: visible, marked, and what it says.
 _TARGET = """(() => {
@@ -86,7 +91,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
 @pytest.fixture(scope="module")
 def pages(fixtures_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     folder = tmp_path_factory.mktemp("pages")
-    return {name: _page(folder / f"{name}.html", fixtures_dir, names) for name, names in PAGES.items()}
+    hostile = write_hostile_log(folder, fixtures_dir / "gpu_triton_ptxas" / "run.log")
+    made = {name: _page(folder / f"{name}.html", fixtures_dir, names) for name, names in PAGES.items()}
+    return made | {"hostile": _page(folder / "hostile.html", folder, [hostile.name])}
 
 
 def _page(file: Path, fixtures_dir: Path, names: list[str]) -> Page:
@@ -131,12 +138,21 @@ def folded(tab: Tab) -> bool:
     return bool(tab.ask("document.querySelector('details:not([open])') !== null"))
 
 
-@pytest.mark.parametrize("name", ["failed", "notes", "ranks", "audit"])
+@pytest.mark.parametrize("name", ["failed", "notes", "ranks", "audit", "hostile"])
 def test_every_link_leads_to_the_line_that_it_quotes_and_back(browser, pages, name):
     tab = Tab(browser)
     tab.open(pages[name].file)
     assert walk(tab, pages[name]) >= 4
     assert tab.requests() == [pages[name].file.as_uri()] and not tab.complaints()
+
+
+def test_what_a_hostile_log_says_does_nothing(browser, pages):
+    tab = Tab(browser, width=360)
+    tab.open(pages["hostile"].file)
+    assert tab.ask("typeof window.hacked") == "undefined" and tab.ask(_FOREIGN) == []
+    assert "<script>window.hacked = 1</script>" in tab.ask("document.body.innerText")
+    assert "evil.example" in tab.ask("document.body.innerText") and tab.ask(_WIDTH) <= 0
+    assert tab.requests() == [pages["hostile"].file.as_uri()] and not tab.complaints()
 
 
 def test_the_failed_page_walks_chains_of_all_three_runs(pages):

@@ -40,7 +40,7 @@ class Excerpts:
         room = MOST_LINES
         for citation in citations(findings):
             place = citation.place
-            if place.source not in sources:
+            if place.source not in sources or not sources[place.source].lines_from(place.line, place.line):
                 continue
             known = place.line in self._quoted.get(place.source, ())
             last = min(max(place.end_line, place.line), place.line + _MOST_QUOTED)

@@ -32,7 +32,7 @@ nav ol { padding-left: 1.6rem; } nav li { margin: .15rem 0; }
 .quoted { background: var(--quoted); }
 .quoted:target, tr:target, span:target { background: var(--target); outline: 2px solid var(--mark); outline-offset: -2px; }
 :target { scroll-margin-top: 30vh; } article:target, section:target { scroll-margin-top: 1rem; }
-section h3 { font-weight: 600; margin-top: 1.4rem; }
+section h3 { font-weight: 600; margin-top: 1.4rem; padding: .3rem 0; position: sticky; top: 0; background: var(--paper); }
 """
 
 
