@@ -41,6 +41,13 @@ def test_screen_of_a_format(name: str, form: str, fixtures_dir: Path, golden):
     golden(f"screens/formats/{name}.{form}.txt", done.output)
 
 
+def test_page_of_a_refused_input(fixtures_dir: Path, golden):
+    done = CliRunner().invoke(
+        app, ["explain", str(fixtures_dir / "cpu_aoti_input_dtype"), "--format", "html"]
+    )
+    golden("screens/formats/cpu_aoti_input_dtype.html", done.output)
+
+
 @pytest.mark.parametrize("name", FIXTURES)
 def test_sarif_has_a_result_for_every_finding_with_a_described_rule(name: str, fixtures_dir: Path):
     done = CliRunner().invoke(app, ["explain", str(fixtures_dir / name), "--format", "sarif"])

@@ -83,11 +83,10 @@ class Excerpts:
             yield "</section>"
 
     def _numbered(self, name: str, first: int, last: int) -> list[tuple[int, str]]:
-        """Return the lines of an excerpt; empty ones at its end would show a file longer than it is."""
+        """Return the lines of an excerpt without empty ones at its ends: the last of a file would be one too many."""
         lines = list(enumerate(self._sources[name].lines_from(first, last), first))
-        while lines and not lines[-1][1].strip() and lines[-1][0] not in self._quoted[name]:
-            lines.pop()
-        return lines
+        told = [at for at, (line, text) in enumerate(lines) if text.strip() or line in self._quoted[name]]
+        return lines[told[0] : told[-1] + 1] if told else []
 
     def _line(self, name: str, number: int, line: int, text: str) -> str:
         cited = self._cited.get((name, line), ())

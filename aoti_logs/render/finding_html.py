@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
-from aoti_logs.render.names import ShortNames
+from aoti_logs.render.names import ShortNames, short_path
 from aoti_logs.render.safe import clean
 from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _COMPILE = re.compile(r"\[((?:!\d+/)?\d+/\d+(?:_\d+)?)\]")
 _SPAN = re.compile(r"`([^`]{1,200})`")
 _LONGEST = 2000
-_LONGEST_LOG = 60
 FOLLOWING = 20
 """So many of the later errors are shown; the others are counted."""
 
@@ -99,7 +98,7 @@ class FindingHtml:
         """
         finding = self.finding
         rank = f"; rank {finding.rank}" if finding.rank is not None else ""
-        log = f"; in {self._log(finding.log)}" if finding.log and self.log else ""
+        log = f"; in {short_path(finding.log)}" if finding.log and self.log else ""
         severity = safe(finding.severity)
         yield f'<article class="{severity}" id="{anchor_name}">'
         shown = f"{number}. " if number is not None else ""
@@ -126,10 +125,6 @@ class FindingHtml:
             f'<tr id="{name}"><td>{number}</td><td class="step">{safe(link.step)}{sure}</td><td class="where">{where}</td>'
             f'<td class="text{points}"><code>{self._text(link.text)}</code>{details}</td></tr>'
         )
-
-    def _log(self, log: str) -> str:
-        """Return a log's name; a path with a cache's hashes in it as short as in the chain."""
-        return log if len(log) <= _LONGEST_LOG else self.names.name(log)
 
     def _text(self, text: str, form: Callable[[str], str] = safe) -> str:
         """Escape a text, with links for the compile ids in it."""

@@ -9,6 +9,7 @@ from aoti_logs.render.citations import Named
 from aoti_logs.render.document import document
 from aoti_logs.render.excerpts import MOST_LINES, Excerpts
 from aoti_logs.render.finding_html import FindingHtml, prose, safe
+from aoti_logs.render.names import short_path
 from aoti_logs.render.safe import clean
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _INPUTS = 20
 _MOST = 300
+_MODELS = 3
 _CONTENTS = 3
 _TITLE = 100
 _STYLE = """
@@ -89,13 +91,19 @@ def _head(explanation: Explanation) -> Iterator[str]:
 
 
 def _models(audit: Audit) -> Iterator[str]:
-    """Say which compiled models were looked at."""
-    for model in audit.models[:_INPUTS]:
+    """Say which compiled models were looked at; many of them fold."""
+    count = len(audit.models)
+    if count > _MODELS:
+        yield f"<details><summary>{count:,} models were looked at</summary>"
+    for model in audit.models[:_MOST]:
         said = [model.headline or "", f"compiled by torch {model.torch}" if model.torch else ""]
         more = "; ".join(filter(None, said))
-        yield f"<p>{safe(model.name)}{': ' if more else ''}{safe(more)}</p>"
-    if len(audit.models) > _INPUTS:
-        yield f"<p>and {len(audit.models) - _INPUTS:,} more models</p>"
+        name = f'<span title="{safe(model.name)}">{safe(short_path(model.name))}</span>'
+        yield f"<p>{name}{': ' if more else ''}{safe(more)}</p>"
+    if count > _MOST:
+        yield f"<p>and {count - _MOST:,} more</p>"
+    if count > _MODELS:
+        yield "</details>"
 
 
 def _contents(main: Sequence[Named]) -> Iterator[str]:
@@ -106,7 +114,7 @@ def _contents(main: Sequence[Named]) -> Iterator[str]:
     for named in main:
         finding = named.finding
         rank = f", rank {finding.rank}" if finding.rank is not None else ""
-        log = f", {finding.log}" if finding.log else ""
+        log = f", {short_path(finding.log)}" if finding.log else ""
         link = f'<a href="#{named.anchor}">{safe(finding.severity)} {safe(finding.rule)}</a>'
         yield f"<li>{link} {prose(finding.title)} ({safe(f'{finding.confidence}{rank}{log}')})</li>"
     yield "</ol></nav>"
