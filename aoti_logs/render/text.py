@@ -105,10 +105,10 @@ def finding_lines(finding: Finding) -> Iterator[str]:
         if missing.how_to_record != "-":
             yield f"           to have it: {_cut(missing.how_to_record)}"
     for number, experiment in enumerate(finding.experiments):
-        env = " ".join(f"{k}={v}" for k, v in experiment.env)
+        env = "".join(f"{k}={v} " for k, v in experiment.env)
         run = experiment.takes_effect == "run"
         effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
-        yield f"{'next:' if number == 0 else 'then:'} {env} {_cut(experiment.command)}"
+        yield f"{'next:' if number == 0 else 'then:'} {env}{_cut(experiment.command)}"
         yield f"      {effect}"
         yield f"      {_cut(experiment.why)}"
         yield f"      proof: {_cut(names.within(experiment.proof))}"
