@@ -101,8 +101,12 @@ def test_bounds_checks_that_are_off_are_only_possible_in_cpp():
 
 def test_a_triton_kernel_names_the_setting_that_took_its_tests_of_indices_away():
     found = of(audit("audit/gpu_no_index_asserts"), "AL716")
-    assert found.confidence is Confidence.PROVEN
+    assert (found.severity, found.confidence) == ("warning", Confidence.PROVEN)
     assert "'assert_indirect_indexing': False" in found.chain[0].text
+    assert found.facts["accesses"] == [
+        {"kernel": "triton_poi_fused_index_mul_0", "kind": "load", "param": "in_ptr1", "line": 652}
+    ]
+    assert not any(f.rule == "AL716" for f in audit("gpu_code/gather/aoti"))
     assert not any(f.rule == "AL716" for f in audit("audit/gpu_index_asserts"))
 
 
