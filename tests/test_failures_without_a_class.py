@@ -51,6 +51,7 @@ def cause(tmp_path, text):
         ("InductorError", f"RuntimeError: {NO_CC}", FailureKind.INVALID_CXX),
         ("RuntimeError", DIED, FailureKind.SUBPROCESS),
         ("torch._subclasses.fake_tensor.DataDependentOutputException", "aten.equal.default", FailureKind.DATA_DEPENDENT),
+        ("InductorError", "AttributeError: type object 'CompiledKernel' has no attribute 'launch_enter_hook'", FailureKind.VERSIONS),
         ("AssertionError", "Mutating module attribute a during export.", FailureKind.DYNAMO_UNSUPPORTED),
         ("RuntimeError", "Cannot find a working directory", FailureKind.OTHER),
         ("AssertionError", "aten.equal.default", FailureKind.OTHER),
@@ -232,6 +233,23 @@ def test_what_brings_a_missing_file_is_said_where_it_is_known(message, name, wor
     assert missing_file(message) == name
     said = brings(name)
     assert said is None if word is None else said is not None and word in said
+
+
+def test_a_library_that_the_linker_misses_leads_and_not_that_the_linker_failed(tmp_path):
+    text = "/usr/bin/ld: cannot find -lcuda\ncollect2: error: ld returned 1 exit status\n"
+    found = cause(tmp_path, text)
+    assert (found.rule, found.title) == ("AL607", "the C++ compiler failed: ld: cannot find -lcuda")
+
+
+def test_a_guard_that_failed_is_read_where_its_first_lines_are_cut_off(tmp_path):
+    log = "E1118 11:34:26.548000 1260768 torch/_guards.py:300] [0/0] "
+    text = (
+        f"{log}    raise ConstraintViolationError(\n{log}torch.fx.experimental.symbolic_shapes.ConstraintViolationError: "
+        f'Constraints violated (n)! For more information, run with TORCH_LOGS="+dynamic".\n{log}  - Not all values of '
+        "n = L['ids'].size()[1] in the specified range n <= 128 are valid because n was inferred to be a constant (6).\n"
+    )
+    [found] = told(tmp_path, text)
+    assert (found.rule, found.confidence) == ("AL505", "likely")
 
 
 def test_an_error_about_code_names_no_missing_file():

@@ -99,7 +99,7 @@ def _cases(message: LogLine, source: Source, known: set[str], texts: Sequence[st
             failure = Failure(FailureKind.DATA_DEPENDENT, None, (), said, text, detail=detail)
             yield _case(message, source, failure, doubt=_DOUBT)
     elif (
-        text.startswith(_GUARD)
+        (text.startswith(_GUARD) or message.module.endswith("torch/_guards.py"))
         and FailureKind.CONSTRAINT not in known
         and "ConstraintViolationError: " in text
     ):

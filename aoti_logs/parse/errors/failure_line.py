@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w+) (?P<said>\S.*)$")
 _TOLD = re.compile(
     r"\b(?P<type>[A-Z]\w{0,80}(?:Error|Exception|Missing|Compiler)): (?P<said>(?:Compiler: \S{1,500} is not found\.|"
-    r"Cannot find a working triton installation|Failed to find C compiler).*)$"
+    r"Cannot find a working triton installation|Failed to find C compiler|"
+    r"Found .{1,200} which is too old to be supported by the triton).*)$"
 )
 """Texts that say by themselves what failed, behind the words of a program that caught the exception."""
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)

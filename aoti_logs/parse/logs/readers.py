@@ -129,7 +129,7 @@ _SECOND = (
     Reader(
         "errors.failure_line",
         "read_compiler",
-        (b" error: ",),
+        (b" error: ", b": cannot find -l", b"undefined reference to "),
         ("error", "unimplemented", "cannot find", "undefined reference", "undefined symbol", "no such file"),
     ),
     Reader("python.traceback", "read_exception", exception_name.WORDS, exception_name.NEEDS),
@@ -142,7 +142,7 @@ _SECOND = (
             "backendcompilerfailed", "compiletimeassertionfailure", "triton", "ptxas", "passmanager", "pass manager",
             "failed to translate module", "failed to run pass", "out of resource: ", "- ", "constraints violated (",
             "specializations unexpectedly required (", " not in range [", "data-dependent expression", "hit config.",
-            "hit recompilation", "no fake impl", "meta tensors", "backend=", "c++ compile", "is not found.", "triton installation", "find c compiler",
+            "hit recompilation", "no fake impl", "meta tensors", "backend=", "c++ compile", "is not found.", "triton installation", "find c compiler", "too old to be supported",
         ),
     ),
     Reader("errors.bare_break", "read_bare_break", (b"\n  Explanation: ",), (" explanation: ",)),
