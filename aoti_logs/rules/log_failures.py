@@ -101,7 +101,9 @@ def _failure(error: ErrorText) -> Failure | None:
         return Failure(FailureKind.CXX_ERROR, None, (), error.message, error.text, detail=run)
     if error.form is not ErrorForm.PYTHON:
         return None
-    if error.exception_type is None and not error.text.lstrip().startswith(("- ", "backend='")):
+    if error.exception_type is None and not (
+        error.text.lstrip().startswith(("- ", "backend='")) or "\n  Explanation: " in error.text[:8192]
+    ):
         return None
     return read_failure(error.exception_type, error.text)
 
