@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aoti_logs.parse.logs.lines import Line, Log
 
 _NAMED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w+) (?P<said>\S.*)$")
+_PTXAS = re.compile(r"ptxas(?:-\w+)? (?:fatal|error) {0,4}: \S")
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)
 _TOOLS = re.compile(
     r"<[\w-]+>$|(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|[\w.-]{0,40}ld)$"
@@ -37,6 +38,8 @@ def read_failure_line(log: Log, line: Line) -> bool:
     """Claim an exception that was printed with a blank behind its class, where its text is one of torch's."""
     text = line.text.strip()[:65536]
     if text.startswith("- ") and read_violations(text) is not None:
+        return _add(log, line, text, None, ErrorForm.PYTHON)
+    if _PTXAS.match(text):
         return _add(log, line, text, None, ErrorForm.PYTHON)
     found = _NAMED.match(text)
     if found is None:

@@ -39,10 +39,12 @@ _LINE = re.compile(rf"(?P<type>{_TYPE})(?::(?: |$)(?P<message>.*))?$")
 _ENDS = r"(?:Error|Exception|Interrupt|Failed|Unsupported|OutOfResources|Traceback)"
 _ALONE = re.compile(
     r"(?:[^\n]{0,200}?\b(?:raised|exception|caught): )?"
-    rf"(?P<error>(?:[A-Za-z_]\w*\.)*[A-Z]\w*{_ENDS}(?:\([\w.]+\))?(?::(?: |$).*)?)$",
+    rf"(?P<error>(?:(?:[A-Za-z_]\w*\.)*[A-Z]\w*{_ENDS}(?:\([\w.]+\))?(?::(?: |$).*)?|(?:\w+\.)*OutOfResources: \S.*|Exception: \S.*))$",
     re.IGNORECASE,
 )
-_NAMED = re.compile(rf"(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*{_ENDS}\b|(?:\w+\.)*OutOfResources\b")
+_NAMED = re.compile(
+    rf"(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*{_ENDS}\b|(?:\w+\.)*OutOfResources\b|(?:builtins\.)?Exception(?=:|$)"
+)
 _ANNOUNCES = re.compile(
     r"(?:An exception occurred in a subprocess|terminated with the following error|raised|error was|"
     r"[Tt]raceback|in DataLoader worker process \d+|in (?:replica|pin memory|thread) .{0,60}|\bray::.{0,400}|\"\"\")\W*$"
@@ -183,6 +185,10 @@ def _one(log: Log, line: Line, depth: int) -> Block | None:
     if not lines:
         return None
     last = log.after(lines[-1])
+    if last is not None and not last.text.strip() and frames:
+        below = log.after(last)  # loguru, and old versions of IPython, leave a line blank
+        if below is not None and _NAMED.match(below.text.strip()):
+            lines, last = [*lines, last], below
     found = _LINE.match(last.text.strip()) if last is not None else None
     if last is None or found is None or (not head and not _NAMED.match(last.text.strip())):
         block = Block(lines=lines)  # cut before its exception: frames are all there is
