@@ -45,7 +45,9 @@ from aoti_logs.rules.death_facts import check_inputs
 from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches, waiting
 from aoti_logs.rules.device_run import inputs_checked, last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
-from aoti_logs.rules.model_death import package_device, possible_causes, user_kernels, weights_outside
+from aoti_logs.rules.model_case import listed
+from aoti_logs.rules.model_death import package_device, possible_causes, user_kernels
+from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -120,7 +122,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         kind,
         title,
         sureness,
-        because=(*_because(case.error, run), *_possible(case, sureness)),
+        because=(*_because(case.error, run), *_possible(case, suspect, sureness)),
         links=tuple(_links(run)),
         facts=facts,
         decide=() if sureness is Confidence.PROVEN else _decide(case, run),
@@ -252,16 +254,25 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _possible(case: ErrorCase, sureness: Confidence) -> tuple[str, ...]:
+def _possible(case: ErrorCase, suspect: str | None, sureness: Confidence) -> tuple[str, ...]:
     """Return what ends so in a model of AOTInductor, and what of it is excluded."""
-    if sureness in {Confidence.PROVEN, Confidence.LIKELY} or not uses_aoti(case.events):
+    if not uses_aoti(case.events):
         return ()
+    weights = model_weights(case.evidence)
+    if sureness in {Confidence.PROVEN, Confidence.LIKELY}:
+        read = weights.read_by(suspect) if suspect is not None else ()
+        if not read:
+            return ()
+        whose = "this weight" if len(read) == 1 else "these weights"
+        names = listed(f"`{name}`" for name in read)
+        return (
+            f"possible: it reads {names}: the library comes without {whose}, and one that was never loaded is a null pointer",
+        )
     texts = (code.source.text for code in case.evidence.base.wrappers if code.wrapper is not None)
     # Only generated code of torch 2.7 or newer reads the variable.
     checked = inputs_checked(case.events) and any("AOTI_RUNTIME_CHECK_INPUTS" in text for text in texts)
     device = package_device(case.evidence)
-    outside = weights_outside(case.evidence) is not None
-    said = possible_causes(device[0] if device else None, outside=outside, aoti=True, checked=checked)
+    said = possible_causes(device[0] if device else None, weights, aoti=True, checked=checked)
     if checked:
         fits = "devices, dtypes, and what the wrapper tests of sizes and strides"
         said = (f"the inputs fit: AOTI_RUNTIME_CHECK_INPUTS compared {fits}, and refused none", *said)
@@ -350,6 +361,8 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     command = case.command
     found = []
     aoti = uses_aoti(case.events)
+    if aoti and sureness is not Confidence.PROVEN and model_weights(case.evidence).absent:
+        found.append(full_update(command))
     if _asks_inputs(case) and sureness is not Confidence.PROVEN:
         # The cheapest question: a kernel without a fault reads what it is given, on whatever device that is.
         found.append(check_inputs(command))
@@ -360,7 +373,7 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     if sureness is Confidence.PROVEN:
         return (sanitize(command),)
     if aoti and not case.events.dumps:
-        found.append(print_names(command))
+        found.append(print_names(f"the command that compiles the model; then {command}"))
     return (*found, sanitize(command), dump_core(command))
 
 
