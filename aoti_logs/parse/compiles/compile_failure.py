@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.aoti.facts import ImageError, VersionMismatch
 from aoti_logs.parse.aoti.text import read_aoti
-from aoti_logs.parse.compiles.compiler_error import compiler_run
+from aoti_logs.parse.compiles.compiler_error import called_process, compiler_run
 from aoti_logs.parse.compiles.constraint import read_violations
 from aoti_logs.parse.compiles.data_dependent import read_undecided
 from aoti_logs.parse.compiles.dynamo_text import split_text, unsupported, user_frames
@@ -207,6 +207,12 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
         return FailureKind.FAKE_TENSOR, failed[0], failed[0].target
     if not names and core.split("\n", 2)[1:2] and unsupported(core) is not None:
         return FailureKind.DYNAMO_UNSUPPORTED, unsupported(core), None
+    if last == "CalledProcessError" and (run := called_process(core)) is not None:
+        return FailureKind.CXX_ERROR, run, None
+    if core.startswith("C++ compile error"):
+        return FailureKind.CXX_ERROR, compiler_run(whole), None
+    if core.startswith("No working C++ compiler found"):
+        return FailureKind.INVALID_CXX, None, None
     return FailureKind.OTHER, None, None
 
 
@@ -223,7 +229,8 @@ def _told(core: str) -> FailureKind | None:
 def _triton(names: list[str], core: str) -> tuple[FailureKind, Detail | None] | None:
     """Return what Triton or the driver says of a kernel."""
     resources = read_resources(core) if RESOURCES in core[:_LONGEST] else None
-    if resources is not None:
+    torn = names and names[-1].rpartition(".")[2] == "OutOfResources"
+    if resources is not None or torn:
         return FailureKind.RESOURCES, resources
     triton = read_triton(names, core)
     if triton is not None:

@@ -203,7 +203,8 @@ class Limit:
 class TritonError:
     """What Triton says of a kernel.
 
-    `form`: `source` (a statement of the kernel), `passes` (MLIR or LLVM), `ptxas`. `line` and `column` count in the
+    `form`: `source` (a statement of the kernel), `passes` (MLIR or LLVM), `ptxas`, `codegen` (the compiler of
+    another device). `line` and `column` count in the
     kernel's own source, from 1 and from 0; `excerpt` are the lines up to that one. `inner` is the repr of the
     exception in it, `said` its text, `undefined` the name that is not defined. `messages` are those of ptxas.
     """

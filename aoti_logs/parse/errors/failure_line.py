@@ -28,6 +28,7 @@ _TOLD = re.compile(
     r"Found .{1,200} which is too old to be supported by the triton).*)$"
 )
 """Texts that say by themselves what failed, behind the words of a program that caught the exception."""
+_PTXAS = re.compile(r"ptxas(?:-\w+)? (?:fatal|error) {0,4}: \S")
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)
 _TOOLS = re.compile(
     r"<[\w-]+>$|(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|[\w.-]{0,40}ld)$"
@@ -47,6 +48,8 @@ def read_failure_line(log: Log, line: Line) -> bool:
     told = _TOLD.search(text[:4096])
     if told is not None and read_failure(told["type"], told["said"]).kind is not FailureKind.OTHER:
         return _add(log, line, told["said"], told["type"], ErrorForm.PYTHON)
+    if _PTXAS.match(text):
+        return _add(log, line, text, None, ErrorForm.PYTHON)
     found = _NAMED.match(text)
     if found is None:
         return False

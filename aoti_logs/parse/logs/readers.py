@@ -97,7 +97,8 @@ _SECOND = (
             b"*** Process received", b"on signal ", b"(signal ", b"received by PID", b"exitcode", b": segfault at ",
             b"traps: ", b"oom_kill", b"oom-kill", b"OOMKilled", b"free(): ", b"alloc(): ", b"double free", b"\ncorrupted ",
             b"smashing detected", b"overflow detected", b"malloc_consolidate", b"munmap_chunk", b"virtual method called",
-            b"' failed.", b"libc++abi: terminating", b"==== backtrace", b"Stack dump", b"\nProcess ",
+            b"' failed.", b"libc++abi: terminating", b"==== backtrace", b"Stack dump", b"LLVM ERROR: ",
+            b"UNREACHABLE executed", b"\nProcess ",
         ),
         (
             "fatal python error: ", "fatal exception: ", "(most recent call first):", "timeout (", 'file "', "file ???",
@@ -107,6 +108,7 @@ _SECOND = (
             "your application terminated", "received by pid", "exitcode", "srun: error: ", "slurmstepd: error: ",
             ": segfault at ", "traps: ", "out of memory: kill", "process finished with exit code", "(): ", "double free",
             "corrupted ", "smashing detected", "overflow detected", "virtual method called", "assertion `",
+            "llvm error: ", "unreachable executed",
         ),
     ),
     Reader(
@@ -129,14 +131,14 @@ _SECOND = (
     Reader(
         "errors.failure_line",
         "read_compiler",
-        (b" error: ", b": cannot find -l", b"undefined reference to "),
+        (b" error: ", b": cannot find -l", b"undefined reference to"),
         ("error", "unimplemented", "cannot find", "undefined reference", "undefined symbol", "no such file"),
     ),
     Reader("python.traceback", "read_exception", exception_name.WORDS, exception_name.NEEDS),
     Reader(
         "errors.failure_line",
         "read_failure_line",
-        (b"Could not guard on data-dependent", b"be a constant (", b": Compiler: "),
+        (b"Could not guard on data-dependent", b"be a constant (", b": Compiler: ", b"ptxas fatal", b"ptxas error"),
         (
             "error", "exception", "unsupported", "limit", "guardondatadependent", "missingoperator", "invalidcxxcompiler",
             "backendcompilerfailed", "compiletimeassertionfailure", "triton", "ptxas", "passmanager", "pass manager",

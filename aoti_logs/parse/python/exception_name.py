@@ -28,7 +28,9 @@ NEEDS = (
 WORDS = (b".exc.", b"SymNode: ", b"NotFound: Pending")
 """Literals that announce what is named so, beside those of names with `Error` in them."""
 
-_NAMED = re.compile(rf"(?:[A-Za-z_]\w*\.)*_?{CLASS}\b|(?:\w+\.)*OutOfResources\b")
+_NAMED = re.compile(
+    rf"(?:[A-Za-z_]\w*\.)*_?{CLASS}\b|(?:\w+\.)*OutOfResources\b|(?:builtins\.)?Exception(?=:|$)"
+)
 _DOTTED = re.compile(r"(?:[A-Za-z_]\w*\.)+_?[A-Z]\w*: \S")
 
 

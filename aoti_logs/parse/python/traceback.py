@@ -39,7 +39,7 @@ _TYPE = r"(?:[A-Za-z_]\w*\.|<locals>\.)*[A-Za-z_]\w*(?:\([\w.]+\))?"
 _LINE = re.compile(rf"(?P<type>{_TYPE})(?::(?: |$)(?P<message>.*))?$")
 _ALONE = re.compile(
     r"(?:[^\n]{0,200}?\b(?:raised|exception|caught): )?"
-    rf"(?P<error>(?:[A-Za-z_]\w*\.)*{CLASS}(?:\([\w.]+\))?(?::(?: |$).*)?)$",
+    rf"(?P<error>(?:(?:[A-Za-z_]\w*\.)*{CLASS}(?:\([\w.]+\))?(?::(?: |$).*)?|(?:\w+\.)*OutOfResources: \S.*|Exception: \S.*))$",
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
@@ -184,6 +184,10 @@ def _one(log: Log, line: Line, depth: int) -> Block | None:
     if not lines:
         return None
     last = log.after(lines[-1])
+    if last is not None and not last.text.strip() and frames:
+        below = log.after(last)  # loguru, and old versions of IPython, leave a line blank
+        if below is not None and is_exception(below.text.strip(), below_frames=True):
+            lines, last = [*lines, last], below
     found = _LINE.match(last.text.strip()) if last is not None else None
     if last is None or found is None or (not head and not is_exception(last.text.strip(), below_frames=True)):
         block = Block(lines=lines)  # cut before its exception: frames are all there is
