@@ -12,6 +12,7 @@ from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.first_cause import raised_from
 from aoti_logs.rules.plain_kind import kind_of
 from aoti_logs.rules.relation import Relation, is_secondary, relation
+from aoti_logs.rules.sender_facts import sender_facts
 from aoti_logs.rules.stack_facts import stack_facts
 from aoti_logs.rules.user_frames import frame_link, user_frame
 
@@ -145,8 +146,7 @@ def error_facts(error: ErrorText, events: LogEvents) -> dict[str, Any]:
         "exception_type": error.exception_type,
         **stack_facts(events.stacks),
     }
-    if error.sender is not None and error.sender.time is not None:
-        facts["time"] = error.sender.time
+    facts |= sender_facts(error.sender)
     if error.raised_from is not None:
         raised = error.raised_from
         facts["raised_from"] = {"function": raised.function, "file": raised.file, "line": raised.line}

@@ -13,6 +13,7 @@ from aoti_logs.parse.compiles.failure import CompilerRun, Failure, FailureKind, 
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.failure_case import FailureCase, Reached
 from aoti_logs.rules.failure_finding import failure_finding
+from aoti_logs.rules.sender_facts import sender_facts
 from aoti_logs.rules.triton_evidence import triton_evidence
 from aoti_logs.rules.user_frames import is_library, user_frame
 from aoti_logs.sources.source import Kind
@@ -175,6 +176,7 @@ def _case(chain: Chain, source: Source, evidence: Evidence, messages: Sequence[L
     rank = told.rank if told.rank is not None else source.rank
     raised = chain.errors[-1]
     facts, printed = triton_evidence(failure, chain.errors, messages)
+    facts |= sender_facts(told.sender)
     if raised.python_frames:
         facts["n_python_frames"] = len(raised.python_frames)
     return FailureCase(

@@ -29,6 +29,9 @@ class LogFormats(dy.Schema):
         description="Style of most messages: `default`; `short` (`LEVEL:logger:text`); `bracket` (torch up to 2.3); "
         "`cpp`; or the %-format of Python's logging that its lines show.",
     )
+    quoted = dy.Bool(
+        nullable=False, description="Whether messages stand in a quotation (`> ` of Markdown or mail)."
+    )
     n_lines = dy.Int64(nullable=False, description="Lines of the file.")
     n_records = dy.Int64(nullable=False, description="Lines with a prefix of any style.")
     n_glog_records = dy.Int64(
@@ -69,11 +72,16 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
             glog += prefixed_lines(m) if m.style == "default" else 0
         n_lines = _lines(source.data)
         yield (
-            source.name, max(counts, key=counts.__getitem__), n_lines, total.n_records, glog, n_lines - total.n_records,
+            source.name, max(counts, key=counts.__getitem__), any(map(_quoted, messages)), n_lines, total.n_records, glog, n_lines - total.n_records,
             total.n_messages, _graphs(messages), total.line, total.last_line, list(total.levels), list(total.loggers),
             list(dict.fromkeys(m.compile_id for m in messages if m.compile_id)), list(total.ranks),
             list(total.processes),
         )  # fmt: skip
+
+
+def _quoted(message: LogLine) -> bool:
+    span = message.span
+    return bool(span.source.data[span.start : span.start + 1] == b">")
 
 
 def _graphs(messages: Iterable[LogLine]) -> int:
