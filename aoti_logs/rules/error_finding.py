@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.parse.errors.index_error import refused_index
 from aoti_logs.parse.errors.message import is_hint
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.error_case import ErrorTold
@@ -147,6 +148,9 @@ def error_facts(error: ErrorText, events: LogEvents) -> dict[str, Any]:
         **stack_facts(events.stacks),
     }
     facts |= sender_facts(error.sender)
+    refused = refused_index(error.message)
+    if refused is not None:
+        facts |= {"index_value": refused.index, "size_value": refused.size, "dim": refused.dimension}
     if error.raised_from is not None:
         raised = error.raised_from
         facts["raised_from"] = {"function": raised.function, "file": raised.file, "line": raised.line}
