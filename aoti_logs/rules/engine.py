@@ -55,6 +55,10 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         from aoti_logs.rules.message_failures import message_findings, with_limits
 
         findings = with_limits(findings, message_findings(events, source, findings))
+    if events.messages:
+        from aoti_logs.rules.logged_failures import with_logged
+
+        findings = with_logged(findings, events, source, evidence)
     if any(f.rule == "AL604" for f in findings):
         from aoti_logs.rules.device_mix import of_log
         from aoti_logs.rules.error_case import shown_command

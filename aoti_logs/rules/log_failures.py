@@ -113,7 +113,7 @@ def chain_findings(
     """Return one finding for each distinct failure."""
     found: dict[tuple[str, str, int | None], Finding] = {}
     for chain in _with_output(chains):
-        finding = failure_finding(_case(chain, source, evidence, messages))
+        finding = failure_finding(failure_case(chain, source, evidence, messages))
         key = (finding.kind, finding.title, finding.rank)
         if key in found:
             again = Link("again", finding.title, chain.told.span.place, details=("the same again",))
@@ -159,7 +159,10 @@ def _same_errors(one: CompilerRun, other: CompilerRun) -> bool:
     return bool(second) and first[: len(second)] == second
 
 
-def _case(chain: Chain, source: Source, evidence: Evidence, messages: Sequence[LogLine]) -> FailureCase:
+def failure_case(
+    chain: Chain, source: Source, evidence: Evidence, messages: Sequence[LogLine]
+) -> FailureCase:
+    """Gather what a chain of exceptions tells."""
     told, failure = chain.told, chain.failure
     places = text_places(told)
     output = next((e for e in chain.errors if e.form is ErrorForm.COMPILER), None)
