@@ -44,6 +44,7 @@ def told(found: list[aoti_logs.Finding]) -> list[str]:
         ("AOTI_RUNTIME_CHECK_INPUTS=no", "switches the checks of inputs ON"),
         ("AOTI_RUNTIME_CHECK_INPUTS=", "for 2.7 the empty text is off"),
         ("TORCHINDUCTOR_NAN_ASSERTS=true", "leaves the setting off"),
+        ("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER=4", "is no level of the value printer"),
         ("TORCHINDUCTOR_SIZE_ASSERTS=true", "leaves the setting off"),
         ("TORCHINDUCTOR_FORCE_DISABLE_CACHES=false", "leaves the setting on"),
         ("PYTHONFAULTHANDLER=0", "leaves the setting on"),

@@ -98,6 +98,11 @@ def _other_value(setting: Setting, text: str, evidence: Evidence) -> Said | None
     wanted, does = meant(text), switched(setting, text)
     if name == CHECKS:
         return _checks_value(text, evidence)
+    if name == PRINTER and text not in {"", "0", "1", "2", "3"}:
+        title = f"{_shown(name, text)} is no level of the value printer: {setting.values}"
+        return Said(
+            name, text, "no_value", title, Confidence.LIKELY, ("torch 2.5 has no levels: only `1` is on",)
+        )
     if wanted is None or does is None or wanted == does or setting.owner not in _OWNERS:
         return None
     reads = READINGS[setting.reading or ""]
