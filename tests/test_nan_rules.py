@@ -254,3 +254,23 @@ def test_a_call_of_the_check_that_ends_in_another_error_is_no_nan(findings):
     found = findings(CALL + raised)
     assert all(f.rule != "AL402" for f in found)
     assert any(f.role == "cause" for f in found)
+
+
+def test_results_that_differ_beside_a_call_whose_error_is_ignored_name_it_as_possible(
+    fixtures_dir: Path, tmp_path: Path
+):
+    """The text is that of torch.testing.assert_close; the wrapper is recorded."""
+    (tmp_path / "run.log").write_text(
+        'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    torch.testing.assert_close(a, b)\n'
+        "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 1 / 4 (25.0%)\n"
+    )
+    found = (
+        aoti_logs.load(tmp_path / "run.log", context=fixtures_dir / "audit" / "scattered").explain().findings
+    )
+    (cause,) = [f for f in found if f.role == "cause"]
+    assert (cause.rule, cause.confidence) == ("AL405", "unknown")
+    assert any("ignores its error code" in b for b in cause.verdicts[0].because)
+    quoted = [k for k in cause.chain if k.step == "unchecked"]
+    assert quoted and all("scatter" in k.text or "index_put" in k.text for k in quoted)
+    alone = aoti_logs.load(tmp_path / "run.log").explain().findings[0]
+    assert not any("ignores" in b for b in alone.verdicts[0].because)
