@@ -18,7 +18,8 @@ the model may be it as well. Without the wrapper it says what to record.
 
 ## What to do
 Run again with `CUDA_LAUNCH_BLOCKING=1` and keep stderr: the launch that fails is then the one that
-raises, and the assertion line stands before it.
+raises, and the assertion line stands before it. For a model of AOTInductor also compare its inputs with what it was
+compiled for (`AOTI_RUNTIME_CHECK_INPUTS=1`): int32 ids that are read as int64 end like this.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
+from aoti_logs.rules.device_run import uses_aoti
 from aoti_logs.rules.error_case import shown_command
+from aoti_logs.rules.given_inputs import Given, given_inputs
+from aoti_logs.rules.input_experiments import check_inputs
+from aoti_logs.rules.model_death import compared
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -64,9 +69,21 @@ def lost_assertion(
     if candidates:
         count = f"{len(candidates)} kernel" + "s" * (len(candidates) != 1)
         because.append(f"{count} of generated code with bounds checks came before the call that failed")
+    aoti = uses_aoti(events)
+    given = given_inputs(events, evidence, told.span.start) if aoti else Given()
+    because += given.because
+    unchecked = aoti and not given.settled and not compared(evidence, events)
+    if unchecked:
+        because.append(
+            "possible: int32 ids read as int64, or another input that does not fit; nothing tests that unless asked to"
+        )
     decide = ("run again with CUDA_LAUNCH_BLOCKING=1 and keep stderr",)
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
-    chain = [Link("error", told.message, told.span.place), *candidates[:_SHOWN]]
+    chain = [
+        Link("error", told.message, told.span.place),
+        *candidates[:_SHOWN],
+        *(m.link for m in given.misfits),
+    ]
     if len(candidates) > _SHOWN:
         chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
     later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
@@ -96,6 +113,7 @@ def lost_assertion(
                 "the launch that fails is then the one that raises, and the assertion line stands before it",
                 "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
             ),
+            *(check_inputs(shown_command(events), evidence) if unchecked else ()),
         ),
         verdicts=(verdict,),
         consequences=tuple(reversed(later.values())),
