@@ -181,8 +181,10 @@ def test_no_text_of_a_kernel_keeps_products_from_being_read(text):
     from aoti_logs.code.model import Backend, Kernel
     from aoti_logs.sources.source import Kind, Source
 
-    source = Source("k.py", Kind.TRITON_KERNEL, f"@triton.jit\ndef k(x, stride):\n    {text}\n".encode)
-    kernel = Kernel("k", Backend.TRITON, source, 1, source.data.count(b"\n") + 1)
+    code = f"@triton.jit\ndef k(x, stride):\n    {text}\n"
+    kernel = Kernel(
+        "k", Backend.TRITON, Source("k.py", Kind.TRITON_KERNEL, code.encode), 1, code.count("\n") + 1
+    )
     for product in narrow_products(kernel, {"x": "*fp32", "stride": "i32"}):
         assert product.text and 1 <= product.line <= kernel.end_line
 
