@@ -85,7 +85,9 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         decide=()
         if allowed
         else ("print the exported program: `Range constraints` shows the declared range",),
-        experiments=() if al201.built_in(found) else (_without(case.command),),
+        experiments=()
+        if al201.built_in(found) or case.evidence.releases.before((2, 7))
+        else (_without(case.command),),
         doubt="the wrapper at hand has this check; that it is the model that ran is not quoted"
         if allowed
         else None,

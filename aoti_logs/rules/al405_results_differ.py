@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link, Missing
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.death_facts import check_inputs
 from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.input_experiments import check_inputs
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.value_experiments import compare_graphs, flavours, print_values, uncompiled
 
@@ -105,7 +105,7 @@ def _ignored(case: ErrorCase) -> Iterator[Link]:
 
 def _experiments(case: ErrorCase, compiled: dict[str, bool]) -> tuple[Experiment, ...]:
     if "aoti" in compiled:
-        return (check_inputs(case.command), print_values(case.command))
+        return (*check_inputs(case.command, case.evidence), print_values(case.command))
     return (uncompiled(case.command), compare_graphs(case.command))
 
 

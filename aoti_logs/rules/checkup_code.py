@@ -201,6 +201,13 @@ def _printer(run: RunFacts, compiles: str) -> EvidenceKind:
         return EvidenceKind(
             name, State.PARTLY, "names of kernels only", allows, recording, dumps[0].span.place
         )
+    if run.evidence.releases.before((2, 6)):
+        found = "none; this code is older than torch 2.6, and 2.4 has no printer"
+        line = Recording(
+            "your program, with a line before the call that prints shape, minimum and maximum of each tensor",
+            typed=False,
+        )
+        return EvidenceKind(name, State.MISSING, found, allows, line)
     printing = next((v for v in run.views if any("check" not in call for call in debug_calls(v))), None)
     if printing is not None:
         found = "the code prints values, and no log has them"
@@ -220,12 +227,10 @@ def _input_check(run: RunFacts) -> EvidenceKind:
         found = "this code has no checks: torch before 2.7 writes them on request"
         if (given := run.env("AOTI_RUNTIME_CHECK_INPUTS")) is not None:
             found = f"AOTI_RUNTIME_CHECK_INPUTS={given} in the command, and {found}"
-        recording = Recording(
-            run.compiles,
-            (("AOT_INDUCTOR_DEBUG_COMPILE", "1"),),
-            "compile",
-            "it compiles with -O0",
-        )
+        env: tuple[tuple[str, str], ...] = (("AOT_INDUCTOR_DEBUG_COMPILE", "1"),)
+        if run.evidence.releases.before((2, 6)):
+            env = (*env, ("TORCHINDUCTOR_ABI_COMPATIBLE", "1"))
+        recording = Recording(run.compiles, env, "compile", "it compiles with -O0")
         return EvidenceKind(name, State.MISSING, found, allows, recording)
     value = run.env("AOTI_RUNTIME_CHECK_INPUTS")
     if value is not None and not value.startswith("0"):
