@@ -26,7 +26,9 @@ def test_names_are_read_as_the_comment_above_the_kernel_lists_them(fixtures_dir:
         for listed, kernel in LISTED.findall(path.read_text("utf-8", "replace")):
             told = fused_operators(kernel)
             if told is not None:
-                operators = {re.sub(r"^(?:aten|prims)\.", "", part).partition(".")[0] for part in listed.split(", ")}
+                operators = {
+                    re.sub(r"^(?:aten|prims)\.", "", part).partition(".")[0] for part in listed.split(", ")
+                }
                 assert set(told) == operators, (path, kernel)
                 read += 1
     assert read
@@ -48,7 +50,13 @@ def test_a_name_with_one_reading_is_read(kernel, told):
     assert fused_operators(kernel) == told
 
 
-@given(st.lists(st.sampled_from(["add", "index_put", "_softmax", "mul", "where", "put", "index"]), min_size=1, unique=True))
+@given(
+    st.lists(
+        st.sampled_from(["add", "index_put", "_softmax", "mul", "where", "put", "index"]),
+        min_size=1,
+        unique=True,
+    )
+)
 def test_a_name_is_read_as_it_was_put_together_or_not_at_all(names):
     operators = tuple(sorted(names))
     assert fused_operators(f"triton_red_fused_{'_'.join(operators)}_7") in {operators, None}

@@ -46,7 +46,9 @@ def judge(case: IndexCase) -> Verdict | None:
         because.append(f"the bound {bound} holds sizes that the launch of the kernel tells")
     operators = fused_operators(case.assertion.function or "")
     if operators is not None:
-        because.append(f"its kernel is named after the operators that are fused in it: {', '.join(operators)}")
+        because.append(
+            f"its kernel is named after the operators that are fused in it: {', '.join(operators)}"
+        )
     return Verdict(
         "AL100",
         "an index is out of bounds in a kernel that is not at hand",

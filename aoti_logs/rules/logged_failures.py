@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 _LEVELS = {"WARNING", "ERROR", "CRITICAL"}
-_ARTIFACTS = {"graph_breaks", "recompiles", "guards"}  # they tell of what is no failure, with rules of their own
+_ARTIFACTS = {
+    "graph_breaks",
+    "recompiles",
+    "guards",
+}  # they tell of what is no failure, with rules of their own
 _UNCOMPILED = (
     "torch logged the exception and ran the function uncompiled (torch._dynamo.config.suppress_errors)"
 )

@@ -75,7 +75,7 @@ def _source(message: LogLine) -> Source:
         Kind.LOG,
         lambda: data,
         parent=own,
-        parent_lines=message.lines,
+        parent_lines=message.lines if isinstance(message.lines, range) else list(message.lines),
         role=own.role,
         rank=own.rank,
     )
