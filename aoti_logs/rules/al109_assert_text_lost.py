@@ -17,23 +17,24 @@ up to that line are candidates; they are listed, none is chosen. Kernels of ATen
 the model may be it as well. Without the wrapper it says what to record.
 
 ## What to do
-Run again with `CUDA_LAUNCH_BLOCKING=1` and keep stderr: the launch that fails is then the one that
-raises, and the assertion line stands before it.
+A model of AOTInductor: run once with `AOTI_RUNTIME_CHECK_INPUTS=1` (torch 2.7+), which names an input of another dtype,
+size or stride than compiled for. Then with `CUDA_LAUNCH_BLOCKING=1`, and keep stderr: the launch that fails is the one
+that raises, and the assertion line stands before it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.codebase import common_tail
-from aoti_logs.code.model import Backend
-from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
+from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
+from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.before_call import first_steps, kernels_before, unchecked_inputs
 from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.index.case import IndexCase
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Source
 
 _TEXT = "device-side assert triggered"
-_SHOWN = 12
 
 
 def judge(case: IndexCase) -> Verdict | None:
@@ -59,23 +59,27 @@ def lost_assertion(
     if told is None or any(a.rank == rank or None in {a.rank, rank} for a in events.assertions):
         return None
     title = "a device-side assert failed, and its text is not in this log"
-    candidates = list(_candidates(errors, evidence))
+    candidates, count = kernels_before(errors, evidence, with_checks=True)
     because = ["the CUDA context was lost to a failed assert; the calls that report errors are its victims"]
-    if candidates:
-        count = f"{len(candidates)} kernel" + "s" * (len(candidates) != 1)
-        because.append(f"{count} of generated code with bounds checks came before the call that failed")
-    decide = ("run again with CUDA_LAUNCH_BLOCKING=1 and keep stderr",)
+    if count:
+        kernels = "1 kernel" if count == 1 else f"{count} kernels"
+        because.append(f"{kernels} of generated code with bounds checks came before the call that failed")
+    unchecked = unchecked_inputs(events)
+    because += [unchecked] if unchecked is not None else []
+    experiments = first_steps(shown_command(events), errors, events, evidence)
+    decide = tuple(f"run again with {'='.join(e.env[0])}" for e in experiments)
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
-    chain = [Link("error", told.message, told.span.place), *candidates[:_SHOWN]]
-    if len(candidates) > _SHOWN:
-        chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
+    chain = [Link("error", told.message, told.span.place), *candidates]
     later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
     facts = {
         "message": told.message,
-        "kernel_candidates": [c.text for c in candidates],
+        "kernel_candidates": [c.text for c in candidates if c.place is not None],
         "consequences": list(reversed(later)),
     }
-    how = "stderr of the run, in the same file as the rest"
+    how = "CUDA_LAUNCH_BLOCKING=1: the driver then prints it before the call that fails returns"
+    if not any(e.form is ErrorForm.TERMINATE or e.call_file for e in errors):
+        # A failed call and std::terminate write to stderr; without them it may not have been kept.
+        how = f"stderr of the run, in the same file as the rest; {how}"
     return Finding(
         rule="AL109",
         kind="cuda_device_assert",
@@ -88,34 +92,10 @@ def lost_assertion(
         log=source.name,
         chain=tuple(chain),
         missing=(Missing("the assertion line, which names the kernel's file and line", how),),
-        experiments=(
-            Experiment(
-                shown_command(events),
-                (("CUDA_LAUNCH_BLOCKING", "1"),),
-                "run",
-                "the launch that fails is then the one that raises, and the assertion line stands before it",
-                "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
-            ),
-        ),
+        experiments=experiments,
         verdicts=(verdict,),
         consequences=tuple(reversed(later.values())),
     )
-
-
-def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:
-    """Yield the launches of kernels with checks up to the line of the call that failed."""
-    failed = [(e.call_file, e.call_line) for e in errors if e.call_file and e.call_line]
-    for code in evidence.base.wrappers if failed else ():
-        wrapper = code.wrapper
-        lines = [n for path, n in failed if any(common_tail(path, name) for name in code.names)]
-        if wrapper is None or not lines:
-            continue
-        for launch in wrapper.launches:
-            kernel = wrapper.kernel(launch.kernel) if launch.backend is Backend.TRITON else None
-            if kernel is not None and kernel.asserts and launch.line <= max(lines):
-                place = wrapper.source.place(launch.line)
-                checks = "; ".join(dict.fromkeys(text for _, text in kernel.asserts))
-                yield Link("candidate", launch.kernel, place, Confidence.POSSIBLE, (checks,))
 
 
 RULE = Rule("AL109", "assert-text-lost", __doc__ or "", judge)
