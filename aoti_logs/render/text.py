@@ -58,6 +58,7 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
     if not shown:
         lines += [*_nothing(explanation), ""]
     lines += hidden_lines([f for f in explanation.findings if f not in shown])
+    lines += _summary(explanation)
     lines += problem_lines(explanation)
     return "\n".join(map(clean, lines)).rstrip() + "\n"
 
@@ -93,6 +94,21 @@ def _nothing(explanation: Explanation) -> Iterator[str]:
     yield f"no failure found in {count} {'source' if count == 1 else 'sources'}"
     if not count:
         yield "  nothing there is a log of a run; the files that were read are listed by `aoti-logs tables`"
+
+    for name, why in list(explanation.silent.items())[:_NOTES]:
+        yield f"  {name}: {why}" if count > 1 else f"  {why}"
+
+
+def _summary(explanation: Explanation) -> Iterator[str]:
+    """Count the inputs of a folder: one that is not named above had no failure."""
+    count, failed = len(explanation.inputs), len(explanation.failed_inputs)
+    if count < 2 or not failed:
+        return
+    silent = sum(name not in explanation.failed_inputs for name in explanation.silent)
+    rest = f"{count - failed - silent} without a failure"
+    yield f"{count} logs and traces: {failed} failed, {rest}" + (
+        f", {silent} that say nothing" if silent else ""
+    )
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:

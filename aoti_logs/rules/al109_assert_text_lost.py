@@ -28,8 +28,10 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
+from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.before_call import first_steps, kernels_before, unchecked_inputs
+from aoti_logs.rules.device_experiments import waiting
 from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.rule import Rule
 
@@ -60,7 +62,10 @@ def lost_assertion(
         return None
     title = "a device-side assert failed, and its text is not in this log"
     candidates, count = kernels_before(errors, evidence, with_checks=True)
-    because = ["the CUDA context was lost to a failed assert; the calls that report errors are its victims"]
+    fault = device_fault(told.text or told.message)
+    backend = fault.backend if fault is not None else "cuda"
+    lost = "the CUDA context" if backend == "cuda" else "the device"
+    because = [f"{lost} was lost to a failed assert; the calls that report errors are its victims"]
     if count:
         kernels = "1 kernel" if count == 1 else f"{count} kernels"
         because.append(f"{kernels} of generated code with bounds checks came before the call that failed")
@@ -70,16 +75,18 @@ def lost_assertion(
     decide = tuple(f"run again with {'='.join(e.env[0])}" for e in experiments)
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
     chain = [Link("error", told.message, told.span.place), *candidates]
-    later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
+    told_later = ((e.message or "a traceback that lost its exception", e) for e in reversed(errors))
+    later = {said: Link("follows", said, e.span.place) for said, e in told_later if e is not told}
     facts = {
         "message": told.message,
         "kernel_candidates": [c.text for c in candidates if c.place is not None],
         "consequences": list(reversed(later)),
     }
-    how = "CUDA_LAUNCH_BLOCKING=1: the driver then prints it before the call that fails returns"
-    if not any(e.form is ErrorForm.TERMINATE or e.call_file for e in errors):
-        # A failed call and std::terminate write to stderr; without them it may not have been kept.
-        how = f"stderr of the run, in the same file as the rest; {how}"
+    kept, waits = "stderr of the run, in the same file as the rest", waiting(backend)
+    waits = waits if any("=".join(e.env[0]) == waits for e in experiments) else None  # it was set already
+    printed = f"{waits}: the driver then prints it before the call that fails returns"
+    stderr = any(e.form is ErrorForm.TERMINATE or e.call_file for e in errors)  # both write there
+    how = printed if stderr and waits is not None else kept if waits is None else f"{kept}; {printed}"
     return Finding(
         rule="AL109",
         kind="cuda_device_assert",

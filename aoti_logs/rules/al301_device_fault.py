@@ -43,7 +43,7 @@ from aoti_logs.parse.errors.device_exception import DeviceException
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, LogLine
 from aoti_logs.rules.death_facts import check_inputs
-from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches
+from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches, waiting
 from aoti_logs.rules.device_run import inputs_checked, last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.model_case import listed
@@ -80,6 +80,7 @@ _KINDS = {
 }
 _HARDWARE = "cuda_hardware_error"
 _NAMES = {"cuda": "the GPU", "rocm": "the AMD GPU", "xpu": "the XPU"}
+_CONTEXTS = {"cuda": "the CUDA context"}
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,8 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
                 "made it"
             )
     elif blocking.on:
-        found.append(f"launches were waited for: {blocking.how}")
+        sure = "" if blocking.told else "most likely "
+        found.append(f"launches were {sure}waited for: {blocking.how}")
     else:
         found.append(f"launches were not waited for as far as the log shows: {blocking.how}")
     if run.printed is not None and run.printed.started is not None:
@@ -247,7 +249,8 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
         )
     if run.error.sticky:
         found.append(
-            "the error is sticky: the CUDA context is lost, and every later call of this process fails with it"
+            f"the error is sticky: {_CONTEXTS.get(run.backend, 'the device')} is lost, and every later call of this process "
+            "fails with it"
         )
     return tuple(found)
 
@@ -303,12 +306,17 @@ def _links(run: _Run) -> list[Link]:
 
 def _decide(case: ErrorCase, run: _Run) -> tuple[str, ...]:
     first = ("run again with AOTI_RUNTIME_CHECK_INPUTS=1",) if _asks_inputs(case) else ()
+    sanitizer = run.backend == "cuda"
     if run.waited:
         return (
             *first,
-            "run under compute-sanitizer: it names kernel, line and thread",
+            *(("run under compute-sanitizer: it names kernel, line and thread",) if sanitizer else ()),
         )
-    return (*first, "run again with CUDA_LAUNCH_BLOCKING=1", "or under compute-sanitizer")
+    return (
+        *first,
+        f"run again with {waiting(run.backend)}",
+        *(("or under compute-sanitizer",) if sanitizer else ()),
+    )
 
 
 def _asks_inputs(case: ErrorCase) -> bool:
@@ -316,10 +324,12 @@ def _asks_inputs(case: ErrorCase) -> bool:
 
 
 def _missing(run: _Run) -> tuple[Missing, ...]:
+    names = "the names that AOTInductor's printer prints"
     if run.waited:
-        how = "compute-sanitizer with PYTORCH_NO_CUDA_MEMORY_CACHING=1, or the names that AOTInductor's printer prints"
+        how = f"compute-sanitizer with PYTORCH_NO_CUDA_MEMORY_CACHING=1, or {names}"
+        how = how if run.backend == "cuda" else names
     else:
-        how = "the same run with CUDA_LAUNCH_BLOCKING=1"
+        how = f"the same run with {waiting(run.backend)}"
     return (Missing("the kernel that faulted", how),)
 
 

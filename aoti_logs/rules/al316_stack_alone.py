@@ -48,6 +48,8 @@ _CHECKS = {
     "c10::hip::c10_hip_check_implementation": "HIP",
 }
 """Functions that throw where a call of a runtime returned an error or a device assertion was recorded: whose."""
+_NO_ERROR = "lines that name an error, if there was one, are not in this log"
+_NOT_BESIDE = "no error stands right above it: which one it belongs to, if to any in this log, is not known"
 _MOST = 3
 _FEWEST = 2  # frames
 
@@ -86,7 +88,7 @@ def _finding(case: LogCase, stack: Stack, count: int) -> Finding:
     links, check = native_links(stack, case.evidence)
     thrown = any(_THROWN.search(str(f.get("symbol") or "").partition("(")[0]) for f in facts["frames"][:4])
     title = f"a native stack without an error, {where(stack)}"
-    because = ["lines that name an error, if there was one, are not in this log"]
+    because = [_NO_ERROR if not case.events.errors else _NOT_BESIDE]
     if thrown:
         title = f"an exception is thrown {where(stack)}; its text is not in this log"
         checked = _checked(stack)

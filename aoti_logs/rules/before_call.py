@@ -9,7 +9,7 @@ from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.rules.death_facts import check_inputs
-from aoti_logs.rules.device_experiments import wait_for_launches
+from aoti_logs.rules.device_experiments import wait_for_launches, waiting
 from aoti_logs.rules.device_run import inputs_checked, launch_blocking, uses_aoti
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def first_steps(
         found.append(check_inputs(command))
     faults = [device_fault(e.text) for e in errors]
     waited = launch_blocking(events, faults)
-    if waited is None or not waited.on:
-        backend = next((f.backend for f in faults if f is not None), "cuda")
+    backend = next((f.backend for f in faults if f is not None), "cuda")
+    if waiting(backend) is not None and (waited is None or not waited.on):
         found.append(wait_for_launches(command, backend))
     return tuple(found)
