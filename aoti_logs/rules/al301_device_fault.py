@@ -47,14 +47,15 @@ from aoti_logs.parse.errors.device_errors import device_errors
 from aoti_logs.parse.errors.device_exception import DeviceException
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, LogLine
-from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches
+from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches, waiting
 from aoti_logs.rules.device_run import last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.given_inputs import given_inputs
 from aoti_logs.rules.input_experiments import check_inputs, in_words
 from aoti_logs.rules.launch_values import LaunchValues, launch_values
 from aoti_logs.rules.model_death import compared
-from aoti_logs.rules.model_suspicions import suspicions
+from aoti_logs.rules.model_suspicions import null_weights, suspicions
+from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ _KINDS = {
 }
 _HARDWARE = "cuda_hardware_error"
 _NAMES = {"cuda": "the GPU", "rocm": "the AMD GPU", "xpu": "the XPU"}
+_CONTEXTS = {"cuda": "the CUDA context"}
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         title += f"; `{suspect}` may have made it" if possible else f", in `{suspect}`"
     else:
         title += "; which kernel made it is not known"
-    why, links = _possible(case, run, sureness)
+    why, links = _possible(case, run, suspect, sureness)
     return ErrorTold(
         "AL301",
         kind,
@@ -243,7 +245,8 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
                 "made it"
             )
     elif blocking.on:
-        found.append(f"launches were waited for: {blocking.how}")
+        sure = "" if blocking.told else "most likely "
+        found.append(f"launches were {sure}waited for: {blocking.how}")
     else:
         found.append(f"launches were not waited for as far as the log shows: {blocking.how}")
     if run.printed is not None and run.printed.started is not None:
@@ -254,19 +257,24 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
         )
     if run.error.sticky:
         found.append(
-            "the error is sticky: the CUDA context is lost, and every later call of this process fails with it"
+            f"the error is sticky: {_CONTEXTS.get(run.backend, 'the device')} is lost, and every later call of this process "
+            "fails with it"
         )
     return tuple(found)
 
 
-def _possible(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[tuple[str, ...], tuple[Link, ...]]:
+def _possible(
+    case: ErrorCase, run: _Run, suspect: str | None, sureness: Confidence
+) -> tuple[tuple[str, ...], tuple[Link, ...]]:
     """Return what ends so in a model of AOTInductor, and what of it is excluded; for a kernel that began last, what it was given."""
     started = run.printed.started if run.printed is not None else None
     values = LaunchValues()
     if started is not None:
         values = launch_values(case.events, case.evidence, started, case.error.span.start, case.error.rank)
-    if sureness in {Confidence.PROVEN, Confidence.LIKELY} or not uses_aoti(case.events):
+    if not uses_aoti(case.events):
         return values.because, values.links
+    if sureness in {Confidence.PROVEN, Confidence.LIKELY}:
+        return (*values.because, *null_weights(case.evidence, suspect)), values.links
     found = suspicions(case, aoti=True)
     return (*values.because, *found.because), (*values.links, *found.links)
 
@@ -293,12 +301,17 @@ def _links(run: _Run) -> list[Link]:
 
 def _decide(case: ErrorCase, run: _Run) -> tuple[str, ...]:
     first = in_words(_input_checks(case))
+    sanitizer = run.backend == "cuda"
     if run.waited:
         return (
             *first,
-            "run under compute-sanitizer: it names kernel, line and thread",
+            *(("run under compute-sanitizer: it names kernel, line and thread",) if sanitizer else ()),
         )
-    return (*first, "run again with CUDA_LAUNCH_BLOCKING=1", "or under compute-sanitizer")
+    return (
+        *first,
+        f"run again with {waiting(run.backend)}",
+        *(("or under compute-sanitizer",) if sanitizer else ()),
+    )
 
 
 def _input_checks(case: ErrorCase) -> tuple[Experiment, ...]:
@@ -311,10 +324,12 @@ def _input_checks(case: ErrorCase) -> tuple[Experiment, ...]:
 
 
 def _missing(run: _Run) -> tuple[Missing, ...]:
+    names = "the names that AOTInductor's printer prints"
     if run.waited:
-        how = "compute-sanitizer with PYTORCH_NO_CUDA_MEMORY_CACHING=1, or the names that AOTInductor's printer prints"
+        how = f"compute-sanitizer with PYTORCH_NO_CUDA_MEMORY_CACHING=1, or {names}"
+        how = how if run.backend == "cuda" else names
     else:
-        how = "the same run with CUDA_LAUNCH_BLOCKING=1"
+        how = f"the same run with {waiting(run.backend)}"
     return (Missing("the kernel that faulted", how),)
 
 
@@ -347,6 +362,8 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     command = case.command
     found: list[Experiment] = []
     aoti = uses_aoti(case.events)
+    if aoti and sureness is not Confidence.PROVEN and model_weights(case.evidence).absent:
+        found.append(full_update(command))
     if sureness is not Confidence.PROVEN:
         # The cheapest question: a kernel without a fault reads what it is given, on whatever device that is.
         found += _input_checks(case)
@@ -357,7 +374,7 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     if sureness is Confidence.PROVEN:
         return (sanitize(command),)
     if aoti and not case.events.dumps and not case.evidence.releases.before((2, 6)):
-        found.append(print_names(command))
+        found.append(print_names(f"the command that compiles the model; then {command}"))
     return (*found, sanitize(command), dump_core(command))
 
 

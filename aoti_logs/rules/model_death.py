@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model import CheckKind
-from aoti_logs.code.packages.weights import ValueIn
 from aoti_logs.explain import Link
 from aoti_logs.rules.device_run import inputs_checked
 
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.wrapper_release import Releases
     from aoti_logs.parse.events import LogEvents
+    from aoti_logs.rules.model_weights import ModelWeights
 
 _MOST = 64
 """So many wrappers are looked into."""
@@ -47,7 +46,7 @@ def fits(kinds: frozenset[CheckKind]) -> str:
 def possible_causes(
     device: str | None,
     *,
-    weights: Weights,
+    weights: ModelWeights,
     aoti: bool,
     kinds: frozenset[CheckKind] = frozenset(),
     releases: Releases | None = None,
@@ -57,7 +56,7 @@ def possible_causes(
 
     Args:
         device: of the package.
-        weights: where they are.
+        weights: what is known of the model's weights.
         aoti: it is a model of AOTInductor, which tests its inputs only when asked to.
         kinds: what it compared of its inputs, and refused none (`compared`).
         releases: those that can have compiled it.
@@ -79,12 +78,8 @@ def possible_causes(
         said.append(
             "possible: an input of another dtype, a shorter or strided one, or a meta tensor, read as raw memory"
         )
-    if weights.outside is not None:
-        said.insert(
-            0, "possible: weights that were never loaded: they are not in the library (load_constants)"
-        )
-    elif aoti and not weights.with_it:
-        said.append("possible: weights that are not in the library and were never loaded (load_constants)")
+    if aoti and weights.possible is not None:
+        said.insert(0 if weights.absent else len(said), weights.possible)
     return tuple(said)
 
 
@@ -106,21 +101,3 @@ def package_device(evidence: Evidence) -> tuple[str, Link] | None:
                     device, Link("package", f"the wrapper is compiled for {device}", wrapper.source.place(1))
                 )
     return next(iter(found.items())) if len(found) == 1 else None
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Where the weights of the models at hand are: `outside` quotes that somebody has to load them, `with_it` that nobody has to."""
-
-    outside: Link | None = None
-    with_it: bool = False
-
-
-def weights_told(evidence: Evidence) -> Weights:
-    """Return what the wrappers and packages at hand say about weights."""
-    stores = [model.weights for package in evidence.packages for model in package.models]
-    for store in stores:
-        if store.loaded_by_itself is False:
-            return Weights(Link("weights", f"weights are not in the library: {store.why}", store.by))
-    every = all(s.location is ValueIn.NOTHING or s.loaded_by_itself for s in stores)
-    return Weights(with_it=bool(stores) and every)
