@@ -23,12 +23,15 @@ raises, and the assertion line stands before it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
-from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
+from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
+from aoti_logs.parse.errors.device_fault import device_fault
+from aoti_logs.rules.device_experiments import wait_for_launches, waiting
 from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.rule import Rule
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.explain import Experiment
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
 
@@ -60,22 +64,27 @@ def lost_assertion(
         return None
     title = "a device-side assert failed, and its text is not in this log"
     candidates = list(_candidates(errors, evidence))
-    because = ["the CUDA context was lost to a failed assert; the calls that report errors are its victims"]
+    fault = device_fault(told.text or told.message)
+    backend = fault.backend if fault is not None else "cuda"
+    lost = "the CUDA context" if backend == "cuda" else "the device"
+    because = [f"{lost} was lost to a failed assert; the calls that report errors are its victims"]
     if candidates:
         count = f"{len(candidates)} kernel" + "s" * (len(candidates) != 1)
         because.append(f"{count} of generated code with bounds checks came before the call that failed")
-    decide = ("run again with CUDA_LAUNCH_BLOCKING=1 and keep stderr",)
+    how = waiting(backend)
+    decide = (f"run again with {how} and keep stderr",) if how is not None else ()
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
     chain = [Link("error", told.message, told.span.place), *candidates[:_SHOWN]]
     if len(candidates) > _SHOWN:
         chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
-    later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
+    told_later = ((e.message or "a traceback that lost its exception", e) for e in reversed(errors))
+    later = {said: Link("follows", said, e.span.place) for said, e in told_later if e is not told}
     facts = {
         "message": told.message,
         "kernel_candidates": [c.text for c in candidates],
         "consequences": list(reversed(later)),
     }
-    how = "stderr of the run, in the same file as the rest"
+    stderr = "stderr of the run, in the same file as the rest"
     return Finding(
         rule="AL109",
         kind="cuda_device_assert",
@@ -87,19 +96,16 @@ def lost_assertion(
         rank=rank if rank is not None else source.rank,
         log=source.name,
         chain=tuple(chain),
-        missing=(Missing("the assertion line, which names the kernel's file and line", how),),
-        experiments=(
-            Experiment(
-                shown_command(events),
-                (("CUDA_LAUNCH_BLOCKING", "1"),),
-                "run",
-                "the launch that fails is then the one that raises, and the assertion line stands before it",
-                "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
-            ),
-        ),
+        missing=(Missing("the assertion line, which names the kernel's file and line", stderr),),
+        experiments=() if how is None else (_waited(shown_command(events), backend),),
         verdicts=(verdict,),
         consequences=tuple(reversed(later.values())),
     )
+
+
+def _waited(command: str, backend: str) -> Experiment:
+    why = "the launch that fails is then the one that raises, and the assertion line stands before it"
+    return replace(wait_for_launches(command, backend), why=why, care=None)
 
 
 def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:

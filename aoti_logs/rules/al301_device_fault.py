@@ -42,10 +42,12 @@ from aoti_logs.parse.errors.device_exception import DeviceException
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, LogLine
 from aoti_logs.rules.death_facts import check_inputs
-from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches
+from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches, waiting
 from aoti_logs.rules.device_run import inputs_checked, last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
-from aoti_logs.rules.model_death import package_device, possible_causes, user_kernels, weights_outside
+from aoti_logs.rules.model_case import listed
+from aoti_logs.rules.model_death import package_device, possible_causes, user_kernels
+from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ _KINDS = {
 }
 _HARDWARE = "cuda_hardware_error"
 _NAMES = {"cuda": "the GPU", "rocm": "the AMD GPU", "xpu": "the XPU"}
+_CONTEXTS = {"cuda": "the CUDA context"}
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         kind,
         title,
         sureness,
-        because=(*_because(case.error, run), *_possible(case, sureness)),
+        because=(*_because(case.error, run), *_possible(case, suspect, sureness)),
         links=tuple(_links(run)),
         facts=facts,
         decide=() if sureness is Confidence.PROVEN else _decide(case, run),
@@ -233,7 +236,8 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
                 "made it"
             )
     elif blocking.on:
-        found.append(f"launches were waited for: {blocking.how}")
+        sure = "" if blocking.told else "most likely "
+        found.append(f"launches were {sure}waited for: {blocking.how}")
     else:
         found.append(f"launches were not waited for as far as the log shows: {blocking.how}")
     if run.printed is not None and run.printed.started is not None:
@@ -244,21 +248,31 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
         )
     if run.error.sticky:
         found.append(
-            "the error is sticky: the CUDA context is lost, and every later call of this process fails with it"
+            f"the error is sticky: {_CONTEXTS.get(run.backend, 'the device')} is lost, and every later call of this process "
+            "fails with it"
         )
     return tuple(found)
 
 
-def _possible(case: ErrorCase, sureness: Confidence) -> tuple[str, ...]:
+def _possible(case: ErrorCase, suspect: str | None, sureness: Confidence) -> tuple[str, ...]:
     """Return what ends so in a model of AOTInductor, and what of it is excluded."""
-    if sureness in {Confidence.PROVEN, Confidence.LIKELY} or not uses_aoti(case.events):
+    if not uses_aoti(case.events):
         return ()
+    weights = model_weights(case.evidence)
+    if sureness in {Confidence.PROVEN, Confidence.LIKELY}:
+        read = weights.read_by(suspect) if suspect is not None else ()
+        if not read:
+            return ()
+        whose = "this weight" if len(read) == 1 else "these weights"
+        names = listed(f"`{name}`" for name in read)
+        return (
+            f"possible: it reads {names}: the library comes without {whose}, and one that was never loaded is a null pointer",
+        )
     texts = (code.source.text for code in case.evidence.base.wrappers if code.wrapper is not None)
     # Only generated code of torch 2.7 or newer reads the variable.
     checked = inputs_checked(case.events) and any("AOTI_RUNTIME_CHECK_INPUTS" in text for text in texts)
     device = package_device(case.evidence)
-    outside = weights_outside(case.evidence) is not None
-    said = possible_causes(device[0] if device else None, outside=outside, aoti=True, checked=checked)
+    said = possible_causes(device[0] if device else None, weights, aoti=True, checked=checked)
     if checked:
         fits = "devices, dtypes, and what the wrapper tests of sizes and strides"
         said = (f"the inputs fit: AOTI_RUNTIME_CHECK_INPUTS compared {fits}, and refused none", *said)
@@ -291,12 +305,17 @@ def _links(run: _Run) -> list[Link]:
 
 def _decide(case: ErrorCase, run: _Run) -> tuple[str, ...]:
     first = ("run again with AOTI_RUNTIME_CHECK_INPUTS=1",) if _asks_inputs(case) else ()
+    sanitizer = run.backend == "cuda"
     if run.waited:
         return (
             *first,
-            "run under compute-sanitizer: it names kernel, line and thread",
+            *(("run under compute-sanitizer: it names kernel, line and thread",) if sanitizer else ()),
         )
-    return (*first, "run again with CUDA_LAUNCH_BLOCKING=1", "or under compute-sanitizer")
+    return (
+        *first,
+        f"run again with {waiting(run.backend)}",
+        *(("or under compute-sanitizer",) if sanitizer else ()),
+    )
 
 
 def _asks_inputs(case: ErrorCase) -> bool:
@@ -304,10 +323,12 @@ def _asks_inputs(case: ErrorCase) -> bool:
 
 
 def _missing(run: _Run) -> tuple[Missing, ...]:
+    names = "the names that AOTInductor's printer prints"
     if run.waited:
-        how = "compute-sanitizer with PYTORCH_NO_CUDA_MEMORY_CACHING=1, or the names that AOTInductor's printer prints"
+        how = f"compute-sanitizer with PYTORCH_NO_CUDA_MEMORY_CACHING=1, or {names}"
+        how = how if run.backend == "cuda" else names
     else:
-        how = "the same run with CUDA_LAUNCH_BLOCKING=1"
+        how = f"the same run with {waiting(run.backend)}"
     return (Missing("the kernel that faulted", how),)
 
 
@@ -340,6 +361,8 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     command = case.command
     found = []
     aoti = uses_aoti(case.events)
+    if aoti and sureness is not Confidence.PROVEN and model_weights(case.evidence).absent:
+        found.append(full_update(command))
     if _asks_inputs(case) and sureness is not Confidence.PROVEN:
         # The cheapest question: a kernel without a fault reads what it is given, on whatever device that is.
         found.append(check_inputs(command))
@@ -350,7 +373,7 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     if sureness is Confidence.PROVEN:
         return (sanitize(command),)
     if aoti and not case.events.dumps:
-        found.append(print_names(command))
+        found.append(print_names(f"the command that compiles the model; then {command}"))
     return (*found, sanitize(command), dump_core(command))
 
 

@@ -39,7 +39,8 @@ from aoti_logs.rules.death_facts import (
     with_gdb,
 )
 from aoti_logs.rules.error_case import ErrorTold
-from aoti_logs.rules.model_death import package_device, possible_causes, weights_outside
+from aoti_logs.rules.model_death import package_device, possible_causes
+from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -66,27 +67,29 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if kind is None:
         return None
     device = package_device(case.evidence)
-    weights = weights_outside(case.evidence)
+    weights = model_weights(case.evidence)
     facts: dict[str, Any] = {
         **signal_facts(death, case.group),
         **thread_facts(death),
         "python_frame": place_of(top),
         "package_device": device[0] if device else None,
     }
-    links = [link for link in (device[1] if device else None, weights) if link is not None]
+    links = [link for link in (device[1] if device else None, weights.link) if link is not None]
     return ErrorTold(
         "AL310",
         "segfault" if death.signal in {"SIGSEGV", "SIGBUS"} else "faulthandler",
         f"{death.signal} inside the call of {kind}; no text says why",
         Confidence.UNKNOWN,
-        because=possible_causes(
-            device[0] if device else None, outside=weights is not None, aoti=kind.startswith("an")
-        ),
+        because=possible_causes(device[0] if device else None, weights, aoti=kind.startswith("an")),
         links=tuple(links),
         facts=facts,
         decide=("run once with AOTI_RUNTIME_CHECK_INPUTS=1, and once under gdb for the native frames",),
         missing=(Missing("the native frames below the call", "gdb, or a core dump"),),
-        experiments=(check_inputs(case.command), with_gdb(case.command, case.error, case.group)),
+        experiments=(
+            *((full_update(case.command),) if weights.absent else ()),
+            check_inputs(case.command),
+            with_gdb(case.command, case.error, case.group),
+        ),
         doubt="the frames say where the process was, not why",
     )
 

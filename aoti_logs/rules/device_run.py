@@ -104,10 +104,14 @@ def _launch(frame: PythonFrame) -> tuple[str, tuple[str, ...]] | None:
 
 @dataclass(frozen=True)
 class Blocking:
-    """Whether launches were waited for; `how` says from what that is known."""
+    """Whether launches were waited for; `how` says from what that is known.
+
+    `told` is False where only a hint of torch's is missing, which a person may have left out.
+    """
 
     on: bool
     how: str
+    told: bool = True
 
 
 def launch_blocking(events: LogEvents, faults: Iterable[DeviceFault | None]) -> Blocking | None:
@@ -122,7 +126,7 @@ def launch_blocking(events: LogEvents, faults: Iterable[DeviceFault | None]) -> 
     for fault in faults:
         if fault is not None and fault.blocking is not None:
             how = "the hint about asynchronous errors is " + ("missing" if fault.blocking else "printed")
-            return Blocking(fault.blocking, how)
+            return Blocking(fault.blocking, how, told=not fault.blocking)
     for note in events.notes:
         # Who writes variables in front of a command writes this one there, too; it may still be exported.
         if note.kind == "command" and len(note.facts) > 1:

@@ -9,18 +9,19 @@ from aoti_logs.explain import Link
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
+    from aoti_logs.rules.model_weights import ModelWeights
 
 _DEVICE_KEY = re.compile(rb'"AOTI_DEVICE_KEY":\s*"(\w{1,20})"')
 
 
 def possible_causes(
-    device: str | None, *, outside: bool, aoti: bool, checked: bool = False
+    device: str | None, weights: ModelWeights, *, aoti: bool, checked: bool = False
 ) -> tuple[str, ...]:
     """Return what may have happened, each said to be possible; none is chosen.
 
     Args:
         device: of the package.
-        outside: its weights are not in its library.
+        weights: what is known of the model's weights.
         aoti: it is a model of AOTInductor, which tests its inputs only when asked to.
         checked: it was asked to, and refused none.
     """
@@ -32,13 +33,8 @@ def possible_causes(
     elif aoti:
         where = f" than the package's ({device})" if device else " than the package's"
         said.insert(0, f"possible: an input on another device{where}; nothing checks that unless asked to")
-    if outside:
-        said.insert(
-            0,
-            "possible: weights that were never loaded; the package keeps them outside of the library (weights_config.json)",
-        )
-    elif aoti:
-        said.append("possible: weights that are not in the library and were never loaded (load_constants)")
+    if aoti and weights.possible is not None:
+        said.insert(0 if weights.absent else len(said), weights.possible)
     return tuple(said)
 
 
@@ -74,11 +70,3 @@ def user_kernels(evidence: Evidence) -> tuple[str, ...]:
             if meta is not None and meta.kind == "user":
                 found.setdefault(kernel.name)
     return tuple(found)
-
-
-def weights_outside(evidence: Evidence) -> Link | None:
-    """Return where a package says that its weights are not in the library."""
-    for source in evidence.sources:
-        if source.name.endswith("weights_config.json"):
-            return Link("weights", "weights of the package stand outside of its library", source.place(1))
-    return None
