@@ -315,7 +315,7 @@ class Run:
             other: the other run.
             names: what the screen calls them.
         """
-        from aoti_logs.plan.situation import release_of
+        from aoti_logs.code.wrapper_release import exact_release
         from aoti_logs.rules.comparison import compared
         from aoti_logs.rules.signature import signature_of
 
@@ -323,7 +323,7 @@ class Run:
         for run in (self, other):
             causes = [f for f in run.explain().findings if f.role == "cause"]
             sides.append([(f, signature_of(f, run.evidence)) for f in causes])
-        found = [release_of(run) for run in (self, other)]
+        found = [exact_release(run.evidence) for run in (self, other)]
         first, second = (None if v is None else f"{v[0]}.{v[1]}" for v in found)
         return compared(names, sides[0], sides[1], (first, second))
 

@@ -18,7 +18,8 @@ the model may be it as well. Without the wrapper it says what to record.
 
 ## What to do
 Run again with `CUDA_LAUNCH_BLOCKING=1` and keep stderr: the launch that fails is then the one that
-raises, and the assertion line stands before it.
+raises, and the assertion line stands before it. For a model of AOTInductor also compare its inputs with what it was
+compiled for (`AOTI_RUNTIME_CHECK_INPUTS=1`): int32 ids that are read as int64 end like this.
 """
 
 from __future__ import annotations
@@ -28,19 +29,23 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
-from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.rules.device_experiments import wait_for_launches, waiting
+from aoti_logs.rules.device_run import uses_aoti
 from aoti_logs.rules.error_case import shown_command
+from aoti_logs.rules.given_inputs import Given, given_inputs
+from aoti_logs.rules.input_experiments import check_inputs
+from aoti_logs.rules.model_death import compared
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.index.case import IndexCase
-    from aoti_logs.explain import Experiment
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
 
@@ -71,10 +76,22 @@ def lost_assertion(
     if candidates:
         count = f"{len(candidates)} kernel" + "s" * (len(candidates) != 1)
         because.append(f"{count} of generated code with bounds checks came before the call that failed")
+    aoti = uses_aoti(events)
+    given = given_inputs(events, evidence, told.span.start) if aoti else Given()
+    because += given.because
+    unchecked = aoti and not given.settled and not compared(evidence, events)
+    if unchecked:
+        because.append(
+            "possible: int32 ids read as int64, or another input that does not fit; nothing tests that unless asked to"
+        )
     how = waiting(backend)
     decide = (f"run again with {how} and keep stderr",) if how is not None else ()
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
-    chain = [Link("error", told.message, told.span.place), *candidates[:_SHOWN]]
+    chain = [
+        Link("error", told.message, told.span.place),
+        *candidates[:_SHOWN],
+        *(m.link for m in given.misfits),
+    ]
     if len(candidates) > _SHOWN:
         chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
     told_later = ((e.message or "a traceback that lost its exception", e) for e in reversed(errors))
@@ -97,7 +114,10 @@ def lost_assertion(
         log=source.name,
         chain=tuple(chain),
         missing=(Missing("the assertion line, which names the kernel's file and line", stderr),),
-        experiments=() if how is None else (_waited(shown_command(events), backend),),
+        experiments=(
+            *(() if how is None else (_waited(shown_command(events), backend),)),
+            *(check_inputs(shown_command(events), evidence) if unchecked else ()),
+        ),
         verdicts=(verdict,),
         consequences=tuple(reversed(later.values())),
     )
@@ -108,17 +128,21 @@ def _waited(command: str, backend: str) -> Experiment:
     return replace(wait_for_launches(command, backend), why=why, care=None)
 
 
-def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:
-    """Yield the launches of kernels with checks up to the line of the call that failed."""
+def _named(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[tuple[Wrapper, int]]:
+    """Yield the wrappers that a failed call names, with the last line of such a call."""
     failed = [(e.call_file, e.call_line) for e in errors if e.call_file and e.call_line]
     for code in evidence.base.wrappers if failed else ():
-        wrapper = code.wrapper
         lines = [n for path, n in failed if any(common_tail(path, name) for name in code.names)]
-        if wrapper is None or not lines:
-            continue
+        if code.wrapper is not None and lines:
+            yield code.wrapper, max(lines)
+
+
+def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:
+    """Yield the launches of kernels with checks up to the line of the call that failed."""
+    for wrapper, last in _named(errors, evidence):
         for launch in wrapper.launches:
             kernel = wrapper.kernel(launch.kernel) if launch.backend is Backend.TRITON else None
-            if kernel is not None and kernel.asserts and launch.line <= max(lines):
+            if kernel is not None and kernel.asserts and launch.line <= last:
                 place = wrapper.source.place(launch.line)
                 checks = "; ".join(dict.fromkeys(text for _, text in kernel.asserts))
                 yield Link("candidate", launch.kernel, place, Confidence.POSSIBLE, (checks,))
