@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from aoti_logs.code.names.used_at import used_at
 from aoti_logs.parse.facts import GraphNode
 from aoti_logs.parse.graphs.graph import read_graph
-from aoti_logs.sources.source import Place, Source
+from aoti_logs.sources.source import Kind, Place, Source
 
 _SPARSE = "/opt/venv/lib/python3.11/site-packages/torch/nn/modules/sparse.py"
 # torch 2.11, fixtures/gpu_position_beyond_table, cut
@@ -24,7 +24,7 @@ _GRAPH = f"""class GraphModule(torch.nn.Module):
 
 
 def _nodes(text: str = _GRAPH) -> tuple[GraphNode, ...]:
-    return read_graph(Source("graph.txt", text.encode())).nodes
+    return read_graph(Source("graph.txt", Kind.GRAPH, text.encode)).nodes
 
 
 def test_the_line_that_reads_the_result_is_named():
