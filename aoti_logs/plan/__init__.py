@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
@@ -48,6 +49,7 @@ _MODES = {
 }
 _DECIDED = ("index", "package")
 """Families in which a proven finding leaves nothing to decide."""
+_TITLE = 70
 YOURS = "<your command>"
 COMPILES = "<the command that compiles the model>"
 
@@ -234,7 +236,7 @@ def _own(experiment: Experiment, situation: Situation) -> Step:
     compiling = experiment.takes_effect == "compile"
     shown = situation.command is not None and situation.command in experiment.command
     return Step(
-        "=".join(experiment.env[0]) if experiment.env else experiment.command.split(" ")[0],
+        "=".join(experiment.env[0]) if experiment.env else _title(experiment.command),
         experiment.why,
         (Command("compile" if compiling else "run", experiment.command, experiment.env, shown),),
         experiment.takes_effect,
@@ -245,3 +247,8 @@ def _own(experiment: Experiment, situation: Situation) -> Step:
         (),
         (experiment.care,) if experiment.care else (),
     )
+
+
+def _title(command: str) -> str:
+    """Name a step by its command, whole words of it."""
+    return shorten(command, _TITLE, placeholder=" ...")

@@ -13,11 +13,13 @@ suggests.
 
 ## Evidence it needs
 The exception, in a trace or in a log; with `TORCH_DTRACE` also the record `guard_on_data_dependent_error`. A
-plain trace of an export has neither: there the graph ends at the condition (see AL611).
+plain trace of an export has neither: there the graph ends at the condition (see AL611). A trace of torch 2.6 or later
+also says where `u0` was made (`create_unbacked_symbol`); of a log, TORCH_LOGS=+dynamic does.
 
 ## What to do
 Tell torch: `torch._check(n > 5)` before the line, if that always holds. Write both branches with `torch.cond`
-if not. For sizes, `torch._check_is_size(n)`. `torch.export.draft_export` lists every such place at once.
+if not. For sizes, `torch._check_is_size(n)`. `torch.export.draft_export` (torch 2.8 and later) lists every such
+place at once.
 """
 
 from __future__ import annotations
@@ -39,11 +41,15 @@ if TYPE_CHECKING:
 
 _ITEMS = {"item", "_local_scalar_dense"}
 _GUARD = "GuardOnDataDependentSymNode"
+_DRAFT_SINCE = (
+    2,
+    8,
+)  # made public by https://github.com/pytorch/pytorch/pull/153219, in the release notes of 2.8
 _DRAFT = Experiment(
     "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
     (),
     "compile",
-    "goes on with the example's values and lists every such place with its line; torch 2.9 has it, 2.4 does not",
+    "goes on with the example's values and lists every such place with its line; torch has it since 2.8",
     "torch/export/_draft_export.py records each in its report",
 )
 
@@ -76,7 +82,7 @@ def tell(case: FailureCase) -> Told:
             **_wrapped(case),
         },
         fixes=tuple(fixes(found)),
-        experiments=() if case.exported is False else (_DRAFT,),
+        experiments=() if case.exported is False or case.releases.before(_DRAFT_SINCE) else (_DRAFT,),
     )
 
 
