@@ -286,6 +286,10 @@ class Run:
                 from aoti_logs.rules.rank_differences import with_differences
 
                 findings = with_differences(findings, traces)
+        if any(f.rule == "AL506" for f in findings):
+            from aoti_logs.rules.traced_origins import with_origins_at_hand
+
+            findings = with_origins_at_hand(findings, self.evidence.traces)
         if not findings and not own and not any(s.kind is Kind.LOG for s in self.subjects):
             from aoti_logs.rules.al701_model import model_notes
 

@@ -51,6 +51,12 @@ def releases_of(evidence: Evidence) -> Releases:
     return _together(_bounds(evidence))
 
 
+def releases_of_text(text: str | None) -> Releases:
+    """Return what a version says (`2.6.0+cpu`); nothing where it is None or no version."""
+    release = _release(text)
+    return Releases() if release is None else Releases(release, (release[0], release[1] + 1))
+
+
 def releases_of_wrapper(wrapper: Wrapper) -> Releases:
     """Return what the code of one model of AOTInductor says; nothing for code of torch.compile."""
     return _together(_of_wrapper(wrapper)) if wrapper.flavour == "aoti_cpp" else Releases()

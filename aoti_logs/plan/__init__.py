@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from aoti_logs.commands import COMPILES, SAME_COMMAND, Shown, joined
@@ -51,6 +52,7 @@ _TOLD_BY_RULE = ("nans",)
 """Families in which a cheaper step than that of the rule tells of inputs only, and not where the failure is made."""
 _DECIDED = ("index", "package")
 """Families in which a proven finding leaves nothing to decide."""
+_TITLE = 70
 
 
 def family_of(rule: str) -> str | None:
@@ -249,7 +251,7 @@ def _same(name: str, wanted: str, given: str | None) -> bool:
 def _name(experiment: Experiment) -> str:
     if experiment.env:
         return "=".join(experiment.env[0])
-    return "a change of the program" if ": " in experiment.command else experiment.command.split(" ")[0]
+    return "a change of the program" if ": " in experiment.command else _title(experiment.command)
 
 
 def _own(experiment: Experiment, situation: Situation) -> Step:
@@ -268,3 +270,8 @@ def _own(experiment: Experiment, situation: Situation) -> Step:
         (),
         (experiment.care,) if experiment.care else (),
     )
+
+
+def _title(command: str) -> str:
+    """Name a step by its command, whole words of it."""
+    return shorten(command, _TITLE, placeholder=" ...")

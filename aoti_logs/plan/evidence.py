@@ -10,6 +10,7 @@ from aoti_logs.sources.source import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from aoti_logs.explain import Finding
     from aoti_logs.parse.events import LogEvents
@@ -96,6 +97,8 @@ def _of_facts(finding: Finding, run: Ran) -> Iterator[tuple[str, str]]:
         yield "blocking", "the log shows that launches were waited for"
     if finding.kind == "nan_assert":
         yield "nan_asserts", "a generated check for NaN failed"
+    if finding.rule == "AL506":
+        yield from _made(facts, run)
     if finding.rule in {"AL501", "AL502"} and facts.get("reasons"):
         yield "guards_logged", "the failed guards are told"
     if finding.rule == "AL311" or facts.get("printer") == "faulthandler":
@@ -109,6 +112,21 @@ def _of_facts(finding: Finding, run: Ran) -> Iterator[tuple[str, str]]:
     ranks = {f.rank for _, e in run.logs() for f in e.errors} - {None}
     if len(ranks) > 1:
         yield "rank_logs", f"logs of {len(ranks)} ranks are here"
+
+
+def _made(facts: Mapping[str, Any], run: Ran) -> Iterator[tuple[str, str]]:
+    """Tell whether a log or a trace shows the line at which the values of a condition are made."""
+    from aoti_logs.rules.traced_origins import lines_of_origin
+
+    symbols = facts.get("unbacked_symbols") or ()
+    told = None
+    if facts.get("allocated_at"):
+        told = f"the line that makes {', '.join(symbols)} is told"
+    elif symbols and all(any(lines_of_origin(run.evidence.traces, s)) for s in symbols):
+        told = f"a trace at hand shows the line that makes {', '.join(symbols)}"
+    if told is not None:
+        yield "dynamic_logged", told
+        yield "symbol_made", told
 
 
 def _printed(events: LogEvents, kernels: Sequence[str]) -> Iterator[tuple[str, str, Span]]:

@@ -68,6 +68,7 @@ RUNGS = (
         outcomes=(Outcome("a line of your program or of a library", "the value that has to be checked with torch._check", ("AL506",)),),
         misleads=("the stack is written by TORCH_LOGS=dynamic: set both",),
         needs=("symbols",),
+        has="symbol_made",
         always=True,
     ),
     Rung(

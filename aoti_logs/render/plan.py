@@ -85,7 +85,8 @@ def _step(number: int, step: Step) -> Iterator[str]:
         "load": "takes effect when the package is loaded, no recompile",
         "compile": "takes effect when compiling: the model has to be compiled again",
     }[step.takes_effect]
-    yield f"    {'effect:':<11}{effect}; {_cut(step.when)}"
+    when = "" if step.when in effect else f"; {_cut(step.when)}"
+    yield f"    {'effect:':<11}{effect}{when}"
     yield f"    {'tells:':<11}{_cut(step.tells)}"
     for at, outcome in enumerate(step.outcomes):
         yield f"    {'decides:' if at == 0 else '':<11}{_outcome(outcome)}"

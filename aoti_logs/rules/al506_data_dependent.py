@@ -13,13 +13,14 @@ suggests.
 
 ## Evidence it needs
 The exception, in a trace or in a log; with `TORCH_DTRACE` also the record `guard_on_data_dependent_error`. A
-plain trace of an export has neither: there the graph ends at the condition (see AL611).
+plain trace of an export has neither: there the graph ends at the condition (see AL611). A trace of torch 2.6 or later
+also says where `u0` was made (`create_unbacked_symbol`); of a log, TORCH_LOGS=+dynamic does.
 
 ## What to do
 Tell torch: `torch._check(n > 5)` before the line, if that always holds; torch tests it when the code runs (AL617). Write both
 branches with `torch.cond` if not, or `torch.where`. For sizes, `torch._check(n >= 0)`; up to torch 2.9
-`torch._check_is_size(n)`, which 2.13 has deprecated. `torch.export.draft_export` lists every such place at once. A condition
-that an operator of torch asks, and no line of yours, is a bug of torch in new releases: report it.
+`torch._check_is_size(n)`, which 2.13 has deprecated. `torch.export.draft_export` (torch 2.8 and later) lists every such
+place at once. A condition that an operator of torch asks, and no line of yours, is a bug of torch in new releases: report it.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ _ITEMS = {"item", "_local_scalar_dense"}
 _TRUTH = re.compile(r"Eq\(u\d+, 1\)")
 """How torch asks for the truth of a tensor."""
 _GUARD = "GuardOnDataDependentSymNode"
+_DRAFT_SINCE = (2, 8)
+"""The release that made it public (pytorch/pytorch#153219)."""
 _DRAFT = Experiment(
     "<your exporting script, with torch.export.draft_export(...) in place of torch.export.export(...)>",
     (),
     "compile",
-    "goes on with the example's values and lists every such place with its line; torch 2.9 has it, 2.4 does not",
+    "goes on with the example's values and lists every such place with its line; torch has it since 2.8",
     "torch/export/_draft_export.py records each in its report",
 )
 
@@ -81,7 +84,7 @@ def tell(case: FailureCase) -> Told:
             **_wrapped(case),
         },
         fixes=tuple(fixes(found, case.user.code if case.user else None)),
-        experiments=() if case.exported is False else (_DRAFT,),
+        experiments=() if case.exported is False or case.releases.before(_DRAFT_SINCE) else (_DRAFT,),
     )
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.wrapper_release import Releases
+
 if TYPE_CHECKING:
     from aoti_logs.explain import Experiment, Link, Missing
     from aoti_logs.parse.compiles.failure import Failure, UserFrame
@@ -61,6 +63,8 @@ class FailureCase:
     rank: int | None = None
     log: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    releases: Releases = field(default_factory=Releases)
+    """The releases of torch that can have compiled it; asked for only where an advice depends on them."""
 
     @property
     def what(self) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.index.case import IndexCase
     from aoti_logs.code.index.case_parts import BoundTerm
     from aoti_logs.code.model import Launch
+    from aoti_logs.parse.facts import GraphNode
     from aoti_logs.sources.source import Source
 
 _WIDE = 400
@@ -265,4 +266,12 @@ def _python(case: IndexCase) -> Iterator[Link]:
     for line in case.python[:_SHOWN]:
         function = f" in {line.function}" if line.function else ""
         text = f"{line.file}:{line.line}{function}: {line.code.strip()}"
-        yield Link("python", text, line.place, line.strength, (line.why,))
+        yield Link("python", text, line.place, line.strength, (line.why, *_used(line.used_at)))
+
+
+def _used(node: GraphNode | None) -> Iterator[str]:
+    """Name the user's own line that reads the result of a library's line."""
+    if node is not None:
+        function = f" in {node.function}" if node.function else ""
+        code = f": {node.code.strip()}" if node.code else ""
+        yield f"its result is used at {node.file}:{node.line}{function}{code} ({node.place})"

@@ -14,6 +14,7 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.failure_case import FailureCase, Reached
 from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.sender_facts import sender_facts
+from aoti_logs.rules.trace_failures import releases_at_hand
 from aoti_logs.rules.triton_evidence import triton_evidence
 from aoti_logs.rules.user_frames import is_library, user_frame
 from aoti_logs.sources.source import Kind
@@ -202,6 +203,7 @@ def failure_case(
         rank=rank,
         log=source.name,
         facts=facts,
+        releases=releases_at_hand(failure, evidence),
     )
 
 

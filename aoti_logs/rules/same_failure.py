@@ -107,6 +107,8 @@ def _one(log: Finding, trace: Finding) -> Finding:
     link = Link("trace" if other is trace else "log", _words(other), place)
     own = any(k.step == "python" for k in lead.chain)
     python = () if own else tuple(k for k in other.chain if k.step == "python")
+    if not any(k.step == "origin" for k in lead.chain):
+        python += tuple(k for k in other.chain if k.step == "origin")
     facts: dict[str, Any] = dict(lead.facts)
     facts |= {k: v for k, v in other.facts.items() if facts.get(k) is None}
     if trace.doubt == RETRIED:

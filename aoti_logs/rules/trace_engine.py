@@ -18,6 +18,7 @@ from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.fake_kernels import fake_kernels
 from aoti_logs.rules.recompiles import recompiles
 from aoti_logs.rules.trace_failures import case_of, undecided_case
+from aoti_logs.rules.traced_origins import with_traced_origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def explain_trace(trace: TraceIndex, evidence: Evidence) -> list[Finding]:
     found = outcomes(trace)
     rank = rank_of(trace, found)
     failures = _once([*_of_compiles(found, evidence), *_of_exports(found, rank)])
-    failures = with_devices(failures, trace)
+    failures = with_traced_origins(with_devices(failures, trace), trace)
     failures = [replace(f, facts={**f.facts, "n_failures": len(failures)}) for f in failures]
     partial = len(list(trace.find("artifact:make_fx_fail_partial")))
     if partial:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.wrapper_release import Releases, releases_of_text
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.compiles.compile_failure import read_failure
 from aoti_logs.parse.compiles.data_dependent import symbols_in
@@ -79,6 +80,7 @@ def case_of(record: TraceRecord, outcome: Outcome, found: Outcomes, evidence: Ev
         rank=record.rank if record.rank is not None else record.index.source.rank,
         log=record.index.source.name,
         facts=_facts(failure, record, outcome, function),
+        releases=releases_at_hand(failure, evidence, version(record.index)),
     )
 
 
@@ -115,7 +117,16 @@ def undecided_case(record: TraceRecord, partial: TraceRecord, rank: int | None) 
         rank=rank,
         log=record.index.source.name,
         facts={"last_partial_node": graph.last_text, "process": record.process},
+        releases=releases_of_text(version(record.index)),
     )
+
+
+def releases_at_hand(failure: Failure, evidence: Evidence, told: str | None = None) -> Releases:
+    """Return what is known of the release, where an advice depends on it: what its own trace tells, or what is at hand."""
+    if failure.kind is not FailureKind.DATA_DEPENDENT:
+        return Releases()
+    own = releases_of_text(told)
+    return evidence.releases if own.at_least is None else own
 
 
 def _function(record: TraceRecord, outcome: Outcome, found: Outcomes) -> Function | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.names.nearness import by_nearness
+from aoti_logs.code.names.used_at import used_at
 from aoti_logs.explain import Confidence, weakest
 from aoti_logs.parse.python.stack_text import frames_of_stack, is_library
 
@@ -28,7 +29,10 @@ _INDEXING = re.compile(
 
 @dataclass(frozen=True)
 class PythonLine:
-    """A line of the user's program. `place` is where the evidence says so."""
+    """A line of the user's program. `place` is where the evidence says so.
+
+    `used_at` is the node in the user's own code that reads the result, where the line is a library's.
+    """
 
     file: str
     line: int
@@ -37,6 +41,7 @@ class PythonLine:
     place: Place
     strength: Confidence
     why: str
+    used_at: GraphNode | None = None
 
 
 _Frames = frozenset[tuple[str | None, int | None]]
@@ -63,7 +68,7 @@ def python_lines(
         copies: names of the sources that hold the wrapper's text.
     """
     origins, graphs = evidence
-    nodes, fit = _nearest_nodes(graphs, access, copies)
+    graph, nodes, fit = _nearest_nodes(graphs, access, copies)
     stacks, own_stacks = _nearest_stacks(launch, kernel, origins, copies)
     # A node may name a line of torch's own module; the stack through that line then tells the caller.
     at = {(n.file, n.line) for n in nodes}
@@ -73,7 +78,7 @@ def python_lines(
         # All of the kernel comes from one line; else a node of the graph has to pick the stack.
         cap = sure if len(stacks) == 1 else weakest(sure, fit)
         return (replace(exact[0] if len(exact) == 1 else stacks[0][0], strength=cap),)
-    from_graph = _from_nodes(nodes, fit)
+    from_graph = _from_nodes(graph, nodes, fit)
     own = [p for p in from_graph if not is_library(p.file)]
     if own:
         return tuple(own)
@@ -84,12 +89,12 @@ def python_lines(
 
 def _nearest_nodes(
     graphs: GraphShelf, access: tuple[Sequence[IndexSource], Sequence[Indexed]], copies: Sequence[str]
-) -> tuple[list[GraphNode], Confidence]:
+) -> tuple[Graph | None, list[GraphNode], Confidence]:
     for group, own in graphs.by_nearness(copies):
-        nodes, fit = _nodes(group, *access)
+        graph, nodes, fit = _nodes(group, *access)
         if nodes:
-            return nodes, fit if own else weakest(fit, Confidence.LIKELY)
-    return [], Confidence.UNKNOWN
+            return graph, nodes, fit if own else weakest(fit, Confidence.LIKELY)
+    return None, [], Confidence.UNKNOWN
 
 
 def _nearest_stacks(
@@ -125,14 +130,15 @@ def _spellings(arg: str, name: str | None) -> set[str]:
 
 def _nodes(
     graphs: Sequence[Graph], index: Sequence[IndexSource], indexed: Sequence[Indexed]
-) -> tuple[list[GraphNode], Confidence]:
-    """Return the nodes that can be the access, in the graph that tells most, and how well they fit.
+) -> tuple[Graph | None, list[GraphNode], Confidence]:
+    """Return the nodes that can be the access, with the graph that tells most, and how well they fit.
 
     PROVEN only for a node that indexes one of the indexed tensors with something that comes from the
     very index; one of the two alone may be another access.
     """
     targets, sources = _words(index, indexed)
     best: list[GraphNode] = []
+    best_graph: Graph | None = None
     fit = Confidence.UNKNOWN
     for graph in graphs:
         placeholders = {p.name for p in graph.placeholders} | {n for n, _ in graph.attributes}
@@ -145,8 +151,8 @@ def _nodes(
         if not chosen:
             chosen, sure = near, Confidence.POSSIBLE
         if chosen and (not best or _better(sure, fit) or (sure is fit and len(chosen) < len(best))):
-            best, fit = chosen, sure
-    return best, fit
+            best_graph, best, fit = graph, chosen, sure
+    return best_graph, best, fit
 
 
 def _better(one: Confidence, other: Confidence) -> bool:
@@ -178,7 +184,7 @@ def _reaches(graph: Graph, node: GraphNode, sources: set[str]) -> bool:
     return False
 
 
-def _from_nodes(nodes: Sequence[GraphNode], fit: Confidence) -> list[PythonLine]:
+def _from_nodes(graph: Graph | None, nodes: Sequence[GraphNode], fit: Confidence) -> list[PythonLine]:
     lines: dict[tuple[str, int], PythonLine] = {}
     strength = fit if len({(n.file, n.line) for n in nodes}) == 1 else Confidence.POSSIBLE
     for node in nodes:
@@ -189,6 +195,7 @@ def _from_nodes(nodes: Sequence[GraphNode], fit: Confidence) -> list[PythonLine]
             PythonLine(
                 node.file, node.line, node.function or "", node.code or "", node.place, strength,
                 f"node {node.name} = {node.target}",
+                used_at(graph.nodes, node) if graph is not None and is_library(node.file) else None,
             ),
         )  # fmt: skip
     return list(lines.values())
