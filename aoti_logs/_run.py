@@ -53,6 +53,13 @@ def load(path: PathLike | Sequence[PathLike], context: PathLike | Sequence[PathL
     return Run(found.subjects, found.context, problems, found.skipped, found.unread, found.problems)
 
 
+def _silence(source: Source) -> str:
+    """Say why a log says nothing."""
+    if not len(source.data):
+        return "the file is empty"
+    return "nothing in it is known as output of torch; `aoti-logs doctor` says how a run is recorded"
+
+
 def _several(path: PathLike | Sequence[PathLike] | None) -> list[PathLike]:
     if path is None:
         return []
@@ -260,8 +267,11 @@ class Run:
 
         findings = []
         unparsed: dict[str, int] = {}
+        silent: dict[str, str] = {}
         for source, events in self.logs():
             findings += explain_log(source, events, self.evidence)
+            if events.says_nothing:
+                silent[source.name] = _silence(source)
             for row in events.unparsed:
                 unparsed[row.expected] = unparsed.get(row.expected, 0) + 1
         own = [s for s in self.subjects if s.kind is Kind.TORCH_TRACE or s.leads_report]
@@ -279,6 +289,7 @@ class Run:
                 [s for s in self.subjects if s.role is Role.SUBJECT] or self.files, self.evidence
             )
         problems = self.problems
+        failed = {f.log for f in findings if f.role == "cause"}
         if rank is not None:
             others = [f for f in findings if f.rank not in {rank, None}]
             findings = [f for f in findings if f.rank in {rank, None}]
@@ -288,7 +299,13 @@ class Run:
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Explanation(
-            inputs, tuple(findings), unparsed, (*problems, *while_reading), planner=self._ladder
+            inputs,
+            tuple(findings),
+            unparsed,
+            (*problems, *while_reading),
+            failed_inputs=tuple(name for name in inputs if name in failed),
+            silent={name: why for name, why in silent.items() if name in inputs},
+            planner=self._ladder,
         )
 
     def compare(self, other: Run, names: tuple[str, str] = ("A", "B")) -> Comparison:
@@ -298,7 +315,7 @@ class Run:
             other: the other run.
             names: what the screen calls them.
         """
-        from aoti_logs.plan.situation import release_of
+        from aoti_logs.code.wrapper_release import exact_release
         from aoti_logs.rules.comparison import compared
         from aoti_logs.rules.signature import signature_of
 
@@ -306,7 +323,7 @@ class Run:
         for run in (self, other):
             causes = [f for f in run.explain().findings if f.role == "cause"]
             sides.append([(f, signature_of(f, run.evidence)) for f in causes])
-        found = [release_of(run) for run in (self, other)]
+        found = [exact_release(run.evidence) for run in (self, other)]
         first, second = (None if v is None else f"{v[0]}.{v[1]}" for v in found)
         return compared(names, sides[0], sides[1], (first, second))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +17,35 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Say why a torch.compile or AOTInductor run failed, from what it left behind.",
+    help="Say why a torch.compile or AOTInductor run failed, from what it left behind.\n\n"
+    "Example: aoti-logs explain run.log --context FOLDER, where FOLDER holds the cache (TORCHINDUCTOR_CACHE_DIR), the .pt2 or "
+    "the traces (TORCH_TRACE) of the run.",
 )
 
 _PATHS = Annotated[list[str], typer.Argument(help="Logs, folders, .pt2, generated sources; - for stdin.")]
 _CONTEXT = Annotated[
     list[str] | None, typer.Option("--context", "-c", help="Files or folders to consult for evidence only.")
 ]
+
+
+_CODE = re.compile(r"AL\d{3}", re.IGNORECASE)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from aoti_logs import __version__
+
+        write(f"aoti-logs {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Take what stands before a command."""
 
 
 class TableFormat(StrEnum):
@@ -33,7 +57,7 @@ class TableFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
-@app.command()
+@app.command(short_help="Say what failed, why, and what to run next.")
 def explain(
     paths: _PATHS,
     context: _CONTEXT = None,
@@ -47,7 +71,10 @@ def explain(
         bool, typer.Option("--plan", help="Every experiment that helps, the cheapest first (text and JSON).")
     ] = False,
 ) -> None:
-    """Say what failed, why, how that is known, and what to run next."""
+    """Say what failed, why, how that is known, and what to run next; of a rule (AL101), print its page."""
+    if len(paths) == 1 and _CODE.fullmatch(paths[0]) and not Path(paths[0]).exists():
+        rules(paths[0])
+        return
     run = load_run(paths, context)
     explanation = run.explain(rank=rank)
     write(explained(run, explanation, form, everything=everything, plan=plan))
@@ -55,7 +82,7 @@ def explain(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(short_help="Say what compiled models will do wrong silently.")
 def audit(
     paths: _PATHS,
     context: _CONTEXT = None,
@@ -92,7 +119,7 @@ class CheckupFormat(StrEnum):
     JSON = "json"
 
 
-@app.command()
+@app.command(short_help="Say which evidence is missing, and how to record it.")
 def doctor(
     paths: _PATHS,
     context: _CONTEXT = None,
@@ -133,7 +160,9 @@ def show(
     if name not in NAMES and sql is not None:
         given, name = paths, ""
     if not given or (name and name not in NAMES):
-        fail(f"the last argument must be a table: {', '.join(NAMES)}")
+        near = difflib.get_close_matches(name, NAMES, 5)
+        these = f"near it are {', '.join(near)}" if near else f"known are {', '.join(NAMES)}"
+        fail(f"the last argument must be a table: `{name}` is none; {these}")
     run = load_run(given, context)
     import polars as pl
 
@@ -160,7 +189,7 @@ def show(
         write(render_table(frame, markdown=form is TableFormat.MARKDOWN, width=width()))
 
 
-@app.command()
+@app.command(short_help="Write the launches in program order.")
 def timeline(
     paths: _PATHS,
     context: _CONTEXT = None,
@@ -190,7 +219,7 @@ class GraphFormat(StrEnum):
     MERMAID = "mermaid"
 
 
-@app.command()
+@app.command(short_help="Show compiled models: kernels, launches, buffers.")
 def code(
     paths: _PATHS,
     context: _CONTEXT = None,
@@ -222,7 +251,7 @@ def code(
         fail(str(error))
 
 
-@app.command()
+@app.command(short_help="Write tlparse's HTML report, with our findings.")
 def report(
     paths: Annotated[
         list[str], typer.Argument(help="Traces, folders of them, tlparse reports; - for stdin.")
@@ -272,7 +301,9 @@ def rules(code: Annotated[str | None, typer.Argument(help="A rule, AL101.")] = N
         return
     page = next((r.page for r in known if r.code == code.upper()), None)
     if page is None:
-        fail(f"there is no rule {code}; known are {', '.join(r.code for r in known)}")
+        near = [r.code for r in known if r.code[:4] == code.upper()[:4]]
+        of_these = f"near it are {', '.join(near)}" if near else "`aoti-logs rules` lists them"
+        fail(f"there is no rule {code}; {of_these}")
     write(page.strip() + "\n")
 
 
@@ -283,7 +314,7 @@ class PlainFormat(StrEnum):
     JSON = "json"
 
 
-@app.command()
+@app.command(short_help="Say whether two runs failed alike.")
 def compare(
     first: Annotated[str, typer.Argument(help="Log or folder of one run.")],
     second: Annotated[str, typer.Argument(help="Log or folder of the other.")],
@@ -319,7 +350,7 @@ class SettingsEffect(StrEnum):
     BUILD = "build"
 
 
-@app.command()
+@app.command(short_help="List settings of torch, or tell about one.")
 def settings(
     name: Annotated[
         str | None, typer.Argument(help="A variable, or a config value with or without its module.")

@@ -195,6 +195,10 @@ class Explanation:
     findings: tuple[Finding, ...]
     unparsed: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    failed_inputs: tuple[str, ...] = field(default=(), kw_only=True)
+    """Those of `inputs` in which something failed."""
+    silent: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """Those of `inputs` that say nothing, and why: `the file is empty`, or nothing in it is output of torch."""
     planner: Callable[[Finding], Ladder] | None = field(default=None, compare=False, repr=False, kw_only=True)
     """Makes the ladder of a finding, when it is asked for."""
 
@@ -242,6 +246,8 @@ class Explanation:
             {
                 "schema": SCHEMA,
                 "inputs": self.inputs,
+                "failed_inputs": self.failed_inputs,
+                "silent": self.silent,
                 "findings": [
                     f.to_dict() | ({"plan": self.plan(f).to_dict()} if plans and f.role == "cause" else {})
                     for f in self.findings
@@ -369,6 +375,8 @@ JSON_SCHEMA: dict[str, Any] = {
         {
             "schema": {"const": SCHEMA},
             "inputs": _TEXTS,
+            "failed_inputs": _TEXTS,
+            "silent": {"type": "object", "additionalProperties": {"type": "string"}},
             "findings": {
                 "type": "array",
                 "items": _FINDING,

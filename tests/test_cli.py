@@ -1,6 +1,7 @@
 """The command line: answers, exit codes, and clear sentences for bad input."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+import aoti_logs
 from aoti_logs.cli import app
 
 runner = CliRunner()
@@ -149,3 +151,29 @@ def test_a_table_wider_than_the_screen_is_written_row_by_row():
     )
     assert "│ name" in render_table(frame.select("name"), width=40)
     assert "x" * 79 in render_table(frame)
+
+
+def test_explain_of_a_rule_prints_its_page():
+    assert call("explain", "al101").output == call("rules", "AL101").output
+
+
+def test_an_empty_log_is_called_empty(tmp_path: Path):
+    (tmp_path / "run.log").write_bytes(b"")
+    assert "the file is empty" in call("explain", str(tmp_path / "run.log")).output
+
+
+def test_a_text_of_something_else_is_not_called_free_of_failures(tmp_path: Path):
+    (tmp_path / "run.log").write_text("root:x:0:0\n")
+    assert "nothing in it is known as output of torch" in call("explain", str(tmp_path / "run.log")).output
+
+
+def test_a_folder_of_logs_is_counted(fixtures_dir: Path, tmp_path: Path):
+    shutil.copy(fixtures_dir / "gpu_printer" / "run.log", tmp_path / "a.log")
+    shutil.copy(fixtures_dir / "cpu_ok" / "run.log", tmp_path / "b.log")
+    (tmp_path / "c.log").write_bytes(b"")
+    told = call("explain", str(tmp_path)).output
+    assert "3 logs and traces: 1 failed, 1 without a failure, 1 that say nothing" in told
+
+
+def test_the_version_is_printed():
+    assert call("--version").output == f"aoti-logs {aoti_logs.__version__}\n"

@@ -12,7 +12,7 @@ from aoti_logs.cli import app
 from aoti_logs.explain import Confidence, Explanation, Finding, Link
 from aoti_logs.render.github import render_github
 from aoti_logs.render.markdown import render_markdown
-from aoti_logs.render.private import without_homes
+from aoti_logs.render.private import without_names
 from aoti_logs.render.sarif import sarif
 from aoti_logs.rules import all_rules
 from aoti_logs.sources.source import Place
@@ -39,6 +39,13 @@ def test_screen_of_a_format(name: str, form: str, fixtures_dir: Path, golden):
     done = CliRunner().invoke(app, ["explain", str(fixtures_dir / name), "--format", form])
     assert done.exit_code == 0
     golden(f"screens/formats/{name}.{form}.txt", done.output)
+
+
+def test_page_of_a_refused_input(fixtures_dir: Path, golden):
+    done = CliRunner().invoke(
+        app, ["explain", str(fixtures_dir / "cpu_aoti_input_dtype"), "--format", "html"]
+    )
+    golden("screens/formats/cpu_aoti_input_dtype.html", done.output)
 
 
 @pytest.mark.parametrize("name", FIXTURES)
@@ -80,7 +87,19 @@ def test_markdown_shows_markup_of_a_log_as_text():
         ("/srv/demo/models.py", "/srv/demo/models.py"),
         ("see '/home/user/a b'", "see '~/a b'"),
         ("myroot/x /rooted/y", "myroot/x /rooted/y"),
+        ("/root/x", "~/x"),
+        ("/data/users/bob/x.py", "~/x.py"),
+        ("/mnt2/home/bob/x.py", "~/x.py"),
+        ("file:///home/bob/x", "file://~/x"),
+        ("/srv/app/home/views.py:12", "/srv/app/home/views.py:12"),
+        ("/tmp/torchinductor_bob/ab/c.py", "/tmp/torchinductor_USER/ab/c.py"),
+        ("inductor_config[torchinductor_worker_logpath]", "inductor_config[torchinductor_worker_logpath]"),
+        ("connect to [ip-10-1-2-3.ec2.internal]:29500", "connect to [HOST]:29500"),
+        ("[localhost]:29500, [rank0]:[E1129", "[localhost]:29500, [rank0]:[E1129"),
+        ("10.0.0.1:29500 10.0.0.1<47323> (10.1.1.1, 29500)", "HOST:29500 HOST<47323> (HOST, 29500)"),
+        ("cudnn 9.1.0.70, 127.0.0.1:80", "cudnn 9.1.0.70, 127.0.0.1:80"),
+        ("  host      : bob-desktop", "  host      : HOST"),
     ],
 )
-def test_home_folders_are_not_told(path: str, shown: str):
-    assert without_homes(path) == shown
+def test_names_of_users_and_machines_are_not_told(path: str, shown: str):
+    assert without_names(path) == shown

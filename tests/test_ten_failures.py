@@ -28,6 +28,8 @@ PAIRS = (
     ("stale_package", "next", ("AL103", S, "4 known causes"), ("AL201", P, "size 4 in dimension 1")),
     ("two_ranks", "next", ("AL321", L, "8 bytes where it had asked for 4"), ("AL321", P, "TensorShape=[5]")),
     ("mixed_devices", "next", ("AL604", P, "`add` refused its inputs"), ("AL604", P, "`add` refused its inputs")),
+    ("missing_weight", "next", ("AL301", U, "not known"), ("AL212", P, "leaves out `item_scale`")),
+    ("missing_weight", "names", ("AL301", U, "not known"), ("AL301", L, "in `triton_poi_fused_add_addmm_mul_relu_0`")),
     ("small_weight", "next", ("AL212", P, "no constant `query.bias`"), ("AL212", P, "no constant `query.bias`")),
     ("recompile_storm", "next", ("AL502", P, "limit of 8 compiles"), ("AL502", P, "limit of 8 compiles")),
 )  # fmt: skip
@@ -96,3 +98,29 @@ def test_checks_that_ran_and_refused_nothing_exclude_an_empty_tensor_and_a_wrong
 def test_kernels_of_the_users_own_are_named_as_suspects():
     because = cause("gpu_ten_user_kernel").verdicts[0].because
     assert any("`row_totals_kernel_0`" in text and text.startswith("possible") for text in because)
+
+
+def test_a_weight_that_does_not_come_with_the_library_is_the_first_suspect_of_a_fault():
+    found = cause("gpu_ten_missing_weight")
+    possible = [text for text in found.verdicts[0].because if text.startswith("possible")]
+    assert "never loaded" in possible[0]
+    assert "`item_scale`" in possible[0]
+    assert "load_constants(weights, check_full_update=True)" in found.experiments[0].command
+
+
+def test_weights_that_come_with_the_library_are_no_suspects_of_a_fault():
+    possible = [text for text in cause("gpu_ten_wrong_device").verdicts[0].because if "possible" in text]
+    assert possible
+    assert not any("weight" in text for text in possible)
+
+
+def test_a_kernel_that_faulted_is_told_with_the_weights_that_it_reads_and_that_the_library_lacks():
+    because = cause("gpu_ten_missing_weight_names").verdicts[0].because
+    assert any("it reads `item_scale` and `query.bias`" in text for text in because)
+
+
+def test_a_printed_weight_whose_record_is_cut_was_likely_never_loaded():
+    folder = FIXTURES / "gpu_ten_missing_weight_values"
+    found = aoti_logs.load(folder / "run.log", context=str(folder)).explain().findings
+    because = [text for f in found if f.rule == "AL403" for v in f.verdicts for text in v.because]
+    assert because[0].startswith("likely: `item_scale` was never loaded")

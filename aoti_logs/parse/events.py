@@ -355,3 +355,17 @@ class LogEvents:
     notes: tuple[Note, ...] = ()
     autotunings: tuple[Autotuning, ...] = ()
     unparsed: tuple[Unparsed, ...] = field(default=())
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether none of it is known as output of torch, of a launcher, or of what kills a process."""
+        found = (
+            self.assertions,
+            self.errors,
+            self.stacks,
+            self.dumps,
+            self.messages,
+            self.notes,
+            self.autotunings,
+        )
+        return not any(found) and all(row.expected == "text" for row in self.unparsed)

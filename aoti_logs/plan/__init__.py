@@ -100,11 +100,11 @@ def _helps(rung: Rung, situation: Situation) -> bool:
     text = "".join([rung.tells, *(v for _, v in rung.env)])
     if any(f"{{{word}}}" in text and word not in situation.words for word in ("kernels", "symbols", "guard")):
         return False
-    release = situation.version
-    if release is None:
-        # A newer and an older form of one step: without a version the newer one is meant.
-        return rung.below is None
-    return rung.since <= release and (rung.below is None or release < rung.below)
+    releases = situation.releases
+    if releases.before(rung.since):
+        return False
+    # A newer and an older form of one step: the newer one is meant, unless the code is known to be older.
+    return rung.below is None or releases.before(rung.below)
 
 
 def _outcomes(outcomes: Sequence[Outcome], left: Sequence[str]) -> tuple[Outcome, ...]:

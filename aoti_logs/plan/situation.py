@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.wrapper_release import Releases
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.plan.evidence import evidence_of
@@ -50,7 +51,7 @@ class Situation:
     """One failure in its run.
 
     `traits` are True or False; one that is not there is not known. `words` fill the texts of rungs. `command` is what
-    the log shows, without the variables before it, which are `env`. `version` is torch's release, (2, 11).
+    the log shows, without the variables before it, which are `env`. `releases` are those that can have compiled it.
     """
 
     finding: Finding
@@ -59,7 +60,7 @@ class Situation:
     words: Mapping[str, str] = field(default_factory=dict)
     command: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
-    version: tuple[int, int] | None = None
+    releases: Releases = field(default_factory=Releases)
 
     @property
     def number(self) -> int:
@@ -86,7 +87,7 @@ def situation_of(finding: Finding, run: Ran) -> Situation:
     }
     kernels = words["kernels"].split(",") if "kernels" in words else []
     evidence = evidence_of(finding, events, told, run, kernels)
-    return Situation(finding, traits, evidence, words, command, told, release_of(run))
+    return Situation(finding, traits, evidence, words, command, told, run.evidence.releases)
 
 
 def _events(finding: Finding, run: Ran) -> LogEvents:
@@ -242,17 +243,3 @@ def _logged(command: str | None) -> str:
     if command is None or found is None:
         return f"<your torchrun command, with {flags} before the script>"
     return f"{found[0]} {flags}{command[found.end() :]}"
-
-
-def release_of(run: Ran) -> tuple[int, int] | None:
-    """Return the release of torch that traces or packages of the run name, None where they name none, or several."""
-    from aoti_logs.code.packages.version import torch_version
-    from aoti_logs.parse.traces.summary import version
-
-    told = [version(trace) for trace in run.evidence.traces]
-    told += [torch_version(package).exact for package in run.evidence.packages]
-    found = {m[0] for t in told if t and (m := re.match(r"\d+\.\d+", t))}
-    if len(found) != 1:
-        return None
-    major, _, minor = found.pop().partition(".")
-    return int(major), int(minor)

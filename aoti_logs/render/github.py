@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aoti_logs.explain import Explanation, Finding
 
 _LONGEST = 4000
+_LONGEST_TITLE = 250
 _DATA = (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"))
 _PROPERTY = (*_DATA, (":", "%3A"), (",", "%2C"))
 _COMMANDS = {"error": "error", "warning": "warning"}
@@ -35,7 +36,7 @@ def render_github(explanation: Explanation, *, everything: bool = False) -> str:
 def _annotation(finding: Finding) -> str:
     command = _COMMANDS.get(finding.severity, "notice")
     place = next((link.place for link in finding.chain if link.place is not None), None)
-    given = {"title": f"{finding.rule} {finding.title}"}
+    given = {"title": f"{finding.rule} {finding.title}"[:_LONGEST_TITLE]}
     if place is not None:
         given = {"file": place.source, "line": str(place.line), **given}
     properties = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in given.items())

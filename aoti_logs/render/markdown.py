@@ -1,4 +1,4 @@
-"""An explanation as Markdown, to be pasted into a bug report: home folders are written `~`."""
+"""An explanation as Markdown, to be pasted into a bug report: names of users and machines are not told."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
 from aoti_logs.render.names import ShortNames
-from aoti_logs.render.private import without_homes
+from aoti_logs.render.private import without_names
 from aoti_logs.render.safe import clean
 from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line
 
@@ -21,7 +21,9 @@ _LONGEST = 1000
 _FOLLOWING = 6
 # GitHub reads no emphasis into an underscore within a word.
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~&@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^\s*(?:[-+]|\d+\.)(?=\s))")
-_SPAN = re.compile(r"`([^`]{1,200})`")
+# What our sentences put between backticks is code. So is what GitHub would call a person or an issue by, escaped or not:
+# a fix that names @torch.library calls the organisation of that name.
+_SPAN = re.compile(r"`([^`]{1,200})`|(?<![\w`])([@#]\w[\w./-]*(?<![./-]))")
 
 
 def render_markdown(explanation: Explanation, *, everything: bool = False) -> str:
@@ -45,15 +47,22 @@ def render_markdown(explanation: Explanation, *, everything: bool = False) -> st
 
 def _text(text: str) -> str:
     """Return text as a paragraph shows it; what our sentences put between backticks is code."""
-    plain = without_homes(clean(text))
+    plain = without_names(clean(text))
     plain = plain if len(plain) <= _LONGEST else plain[:_LONGEST] + " ..."
-    pieces = _SPAN.split(plain)
-    return "".join(_code(p) if number % 2 else _SPECIAL.sub(r"\\\1", p) for number, p in enumerate(pieces))
+    pieces, at = [], 0
+    for span in _SPAN.finditer(plain):
+        pieces += [_escaped(plain[at : span.start()]), _code(span[1] or span[2])]
+        at = span.end()
+    return "".join([*pieces, _escaped(plain[at:])])
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
 
 
 def _code(text: str) -> str:
     """Return text as inline code; the fence is longer than any run of backticks in it."""
-    plain = without_homes(clean(text)).strip()
+    plain = without_names(clean(text)).strip()
     plain = plain if len(plain) <= _LONGEST else plain[:_LONGEST] + " ..."
     fence = "`" * (max((len(run) for run in re.findall("`+", plain)), default=0) + 1)
     pad = " " if plain.startswith("`") or plain.endswith("`") or not plain else ""
@@ -74,7 +83,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     for number, link in enumerate(finding.chain, 1):
         sure = "" if link.strength is Confidence.PROVEN else f" ({link.strength})"
         yield f"{number}. **{_text(link.step)}**{sure} {_place(link.place, names)} {_code(link.text)}"
-        yield from _details(link, names)
+        yield from _details(link, names, " " * len(f"{number}. "))
     if finding.chain:
         yield ""
     yield from _reasons(finding, names)
@@ -89,13 +98,13 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"- {_code(short)} is {_code(whole)}"
 
 
-def _details(link: Link, names: ShortNames) -> Iterator[str]:
-    shown = [without_homes(clean(names.within(d))) for d in link.details if d]
+def _details(link: Link, names: ShortNames, inset: str) -> Iterator[str]:
+    shown = [without_names(clean(names.within(d))) for d in link.details if d]
     if shown:
         fence = "`" * max(3, 1 + max(len(run) for run in ["", *re.findall("`+", "\n".join(shown))]))
-        yield f"   {fence}text"
-        yield from (f"   {line[:_LONGEST]}" for line in shown)
-        yield f"   {fence}"
+        yield f"{inset}{fence}text"
+        yield from (inset + (d if len(d) <= _LONGEST else d[:_LONGEST] + " ...") for d in shown)
+        yield f"{inset}{fence}"
 
 
 def _reasons(finding: Finding, names: ShortNames) -> Iterator[str]:

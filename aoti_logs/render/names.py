@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _HASH = re.compile(r"^(c[a-z2-7]{51})(.*)$")
+_HASHED = re.compile(r"(?<![a-z2-7])(c[a-z2-7]{7})[a-z2-7]{44}(?![a-z2-7])\.?")
 _TRACE = re.compile(r"^dedicated_log_torch_trace_(.+)$")
 _LONGEST = 30
 
@@ -26,6 +27,15 @@ def short_name(name: str) -> str:
     elif len(last) > _LONGEST:
         last = f"{last[:12]}..{last[-14:]}"
     return outer + last + (f"#{label}" if label else "")
+
+
+def short_path(name: str) -> str:
+    """Return the whole path, each cache hash in it cut.
+
+    >>> short_path("sort/c2poqbcm5gif4caxuacmyg5d4gknupctb67xdjhunigbl5iveyal/cuis6iyigs5ilv6dbo5fu4ngab3drhxfbckbnvxykfk7bgses3zz.py")
+    'sort/c2poqbcm../cuis6iyi..py'
+    """
+    return _HASHED.sub(r"\1..", name)
 
 
 class ShortNames:

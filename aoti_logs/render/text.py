@@ -51,6 +51,7 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
     if not shown:
         lines += [*_nothing(explanation), ""]
     lines += hidden_lines([f for f in explanation.findings if f not in shown])
+    lines += _summary(explanation)
     lines += problem_lines(explanation)
     return "\n".join(map(clean, lines)).rstrip() + "\n"
 
@@ -87,6 +88,21 @@ def _nothing(explanation: Explanation) -> Iterator[str]:
     if not count:
         yield "  nothing there is a log of a run; the files that were read are listed by `aoti-logs tables`"
 
+    for name, why in list(explanation.silent.items())[:_NOTES]:
+        yield f"  {name}: {why}" if count > 1 else f"  {why}"
+
+
+def _summary(explanation: Explanation) -> Iterator[str]:
+    """Count the inputs of a folder: one that is not named above had no failure."""
+    count, failed = len(explanation.inputs), len(explanation.failed_inputs)
+    if count < 2 or not failed:
+        return
+    silent = sum(name not in explanation.failed_inputs for name in explanation.silent)
+    rest = f"{count - failed - silent} without a failure"
+    yield f"{count} logs and traces: {failed} failed, {rest}" + (
+        f", {silent} that say nothing" if silent else ""
+    )
+
 
 def finding_lines(finding: Finding) -> Iterator[str]:
     """Write one finding whole."""
@@ -105,10 +121,10 @@ def finding_lines(finding: Finding) -> Iterator[str]:
         if missing.how_to_record != "-":
             yield f"           to have it: {_cut(missing.how_to_record)}"
     for number, experiment in enumerate(finding.experiments):
-        env = " ".join(f"{k}={v}" for k, v in experiment.env)
+        env = "".join(f"{k}={v} " for k, v in experiment.env)
         run = experiment.takes_effect == "run"
         effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
-        yield f"{'next:' if number == 0 else 'then:'} {env} {_cut(experiment.command)}"
+        yield f"{'next:' if number == 0 else 'then:'} {env}{_cut(experiment.command)}"
         yield f"      {effect}"
         yield f"      {_cut(experiment.why)}"
         yield f"      proof: {_cut(names.within(experiment.proof))}"

@@ -49,6 +49,22 @@ AFTERMATHS: tuple[Aftermath, ...] = (
         ),
     ),
     Aftermath(
+        "watchdog",
+        "the watchdog of a process group raises again what it was told: the text of that stands above, or is lost",
+        re.compile(
+            r"Exception raised from (?:run|runLoop|watchdogHandler|ncclCommWatchdog\w*|workCleanupLoop) at "
+            r"\S{0,400}ProcessGroupNCCL\.cpp"
+        ),
+    ),
+    Aftermath(
+        "watchdog",
+        "the monitor of the watchdog says that it waited in vain for it: a collective or a call into the device hangs",
+        re.compile(
+            r"watchdog got stuck for \d+ ?seconds|Heartbeat monitor timed out!|ProcessGroupNCCL watchdog hang"
+        ),
+        sure=False,
+    ),
+    Aftermath(
         "destructor",
         "a destructor returns what it holds to a device that has failed already",
         re.compile(r"Failed to \w+ [^:]{1,60} in AOTInductor model"),
@@ -76,7 +92,11 @@ AFTERMATHS: tuple[Aftermath, ...] = (
 
 def aftermath(error: ErrorText) -> Aftermath | None:
     """Return why an error is no cause whatever stands before it, None where it may be one."""
-    text = f"{error.exception_type or ''}: {error.message}"[:2000]
+    raised = error.raised_from
+    said = error.message
+    if not said and raised is not None:
+        said = f"Exception raised from {raised.function} at {raised.file}"
+    text = f"{error.exception_type or ''}: {said}"[:2000]
     return next((a for a in AFTERMATHS if a.pattern.search(text)), None)
 
 

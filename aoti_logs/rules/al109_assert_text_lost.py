@@ -18,20 +18,26 @@ the model may be it as well. Without the wrapper it says what to record.
 
 ## What to do
 Run again with `CUDA_LAUNCH_BLOCKING=1` and keep stderr: the launch that fails is then the one that
-raises, and the assertion line stands before it. Where the model has checks of its inputs,
-`AOTI_RUNTIME_CHECK_INPUTS=1` says whether one of them is of another dtype or size than compiled for: int32 read as
-int64 makes indices that fail such checks.
+raises, and the assertion line stands before it. For a model of AOTInductor also compare its inputs with what it was
+compiled for (`AOTI_RUNTIME_CHECK_INPUTS=1`): int32 ids that are read as int64 end like this.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
+from aoti_logs.parse.errors.device_fault import device_fault
+from aoti_logs.rules.device_experiments import wait_for_launches, waiting
+from aoti_logs.rules.device_run import uses_aoti
 from aoti_logs.rules.error_case import shown_command
+from aoti_logs.rules.given_inputs import Given, given_inputs
+from aoti_logs.rules.input_experiments import check_inputs
+from aoti_logs.rules.model_death import compared
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -63,22 +69,39 @@ def lost_assertion(
         return None
     title = "a device-side assert failed, and its text is not in this log"
     candidates = list(_candidates(errors, evidence))
-    because = ["the CUDA context was lost to a failed assert; the calls that report errors are its victims"]
+    fault = device_fault(told.text or told.message)
+    backend = fault.backend if fault is not None else "cuda"
+    lost = "the CUDA context" if backend == "cuda" else "the device"
+    because = [f"{lost} was lost to a failed assert; the calls that report errors are its victims"]
     if candidates:
         count = f"{len(candidates)} kernel" + "s" * (len(candidates) != 1)
         because.append(f"{count} of generated code with bounds checks came before the call that failed")
-    decide = ("run again with CUDA_LAUNCH_BLOCKING=1 and keep stderr",)
+    aoti = uses_aoti(events)
+    given = given_inputs(events, evidence, told.span.start) if aoti else Given()
+    because += given.because
+    unchecked = aoti and not given.settled and not compared(evidence, events)
+    if unchecked:
+        because.append(
+            "possible: int32 ids read as int64, or another input that does not fit; nothing tests that unless asked to"
+        )
+    how = waiting(backend)
+    decide = (f"run again with {how} and keep stderr",) if how is not None else ()
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
-    chain = [Link("error", told.message, told.span.place), *candidates[:_SHOWN]]
+    chain = [
+        Link("error", told.message, told.span.place),
+        *candidates[:_SHOWN],
+        *(m.link for m in given.misfits),
+    ]
     if len(candidates) > _SHOWN:
         chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
-    later = {e.message: Link("follows", e.message, e.span.place) for e in reversed(errors) if e is not told}
+    told_later = ((e.message or "a traceback that lost its exception", e) for e in reversed(errors))
+    later = {said: Link("follows", said, e.span.place) for said, e in told_later if e is not told}
     facts = {
         "message": told.message,
         "kernel_candidates": [c.text for c in candidates],
         "consequences": list(reversed(later)),
     }
-    how = "stderr of the run, in the same file as the rest"
+    stderr = "stderr of the run, in the same file as the rest"
     return Finding(
         rule="AL109",
         kind="cuda_device_assert",
@@ -90,33 +113,19 @@ def lost_assertion(
         rank=rank if rank is not None else source.rank,
         log=source.name,
         chain=tuple(chain),
-        missing=(Missing("the assertion line, which names the kernel's file and line", how),),
-        experiments=tuple(_experiments(shown_command(events), errors, evidence)),
+        missing=(Missing("the assertion line, which names the kernel's file and line", stderr),),
+        experiments=(
+            *(() if how is None else (_waited(shown_command(events), backend),)),
+            *(check_inputs(shown_command(events), evidence) if unchecked else ()),
+        ),
         verdicts=(verdict,),
         consequences=tuple(reversed(later.values())),
     )
 
 
-def _experiments(command: str, errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Experiment]:
-    yield Experiment(
-        command,
-        (("CUDA_LAUNCH_BLOCKING", "1"),),
-        "run",
-        "the launch that fails is then the one that raises, and the assertion line stands before it",
-        "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
-    )
-    for wrapper, _ in _named(errors, evidence):
-        gate = next((c for c in wrapper.checks if c.gated and c.input_index is not None), None)
-        if gate is not None:
-            yield Experiment(
-                command,
-                (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
-                "run",
-                "the model then names an input whose dtype, size or stride is not what it was compiled for",
-                f"the check is in the wrapper and tests this variable ({wrapper.source.place(gate.line)})",
-                "it also refuses sizes 0 and 1 that the code may compute correctly",
-            )
-            return
+def _waited(command: str, backend: str) -> Experiment:
+    why = "the launch that fails is then the one that raises, and the assertion line stands before it"
+    return replace(wait_for_launches(command, backend), why=why, care=None)
 
 
 def _named(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[tuple[Wrapper, int]]:

@@ -85,7 +85,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         because=(*_because(told), *((_SMALL,) if small is not None else ())),
         links=(*links, *story_links(story)),
         facts=facts,
-        fixes=(_LEAVE_OUT,) if small is not None else _fixes(told),
+        fixes=(_LEAVE_OUT,) if small is not None else _fixes(told, own),
         missing=missing,
     )
 
@@ -134,8 +134,13 @@ def _because(told: ConstantError) -> tuple[str, ...]:
     return ()
 
 
-def _fixes(told: ConstantError) -> tuple[str, ...]:
-    if told.problem in {"missing", "unknown"}:
+def _fixes(told: ConstantError, own: Constant | None) -> tuple[str, ...]:
+    if told.problem == "missing":
+        name = own.fqn if own is not None and own.fqn else told.name
+        return (
+            f"give `{name}` as well: load_constants wants all names that model.get_constant_fqns() returns",
+        )
+    if told.problem == "unknown":
         return ("give all names that model.get_constant_fqns() returns, and no other",)
     if told.problem == "device":
         return (f"move it to {told.expected}, or load with allow_h2d_copy=True",)

@@ -39,6 +39,8 @@ from aoti_logs.rules.aoti_story import (
 )
 from aoti_logs.rules.aoti_wrapper import argument_facts, call_site, site_link
 from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.given_inputs import given_inputs
+from aoti_logs.rules.input_experiments import check_inputs
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     said = in_short(story.said.message) if story.said is not None else None
     name = f"`{operator}`" if operator else f"`{call.name}`" if call is not None else "an operator"
     later = _is_later(story)
+    given = given_inputs(case.events, case.evidence, case.error.span.start)
     missing: tuple[Missing, ...] = ()
     if said is None:
         missing = (Missing("what ATen said", "stdout and stderr of the run in one file, in order"),)
@@ -88,12 +91,12 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "aoti_shim_exception",
         _title(story, name, said, later=later),
         Confidence.UNKNOWN if later else Confidence.PROVEN,
-        because=_because(story, later=later),
-        links=(*links, *story_links(story)),
+        because=(*given.because, *_because(story, later=later)),
+        links=(*links, *story_links(story), *(m.link for m in given.misfits)),
         facts={k: v for k, v in facts.items() if v is not None},
         missing=missing,
         decide=(("CUDA_LAUNCH_BLOCKING=1 shows the first launch that fails",) if later else ()),
-        experiments=_experiments(case, later=later),
+        experiments=_experiments(case, later=later, settled=given.settled),
     )
 
 
@@ -157,17 +160,10 @@ def _because(story: Story, *, later: bool) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _experiments(case: ErrorCase, *, later: bool) -> tuple[Experiment, ...]:
-    check = Experiment(
-        case.command,
-        (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
-        "run",
-        "it says which input differs in dtype, device, size or stride from what was compiled",
-        "read at the first run of each loaded model, torch 2.7+; before, compile with AOT_INDUCTOR_DEBUG_COMPILE=1",
-        "it also refuses sizes 0 and 1 that may compute correctly (AL206)",
-    )
+def _experiments(case: ErrorCase, *, later: bool, settled: bool) -> tuple[Experiment, ...]:
+    check = () if settled else check_inputs(case.command, case.evidence)
     if not later:
-        return (check,)
+        return check
     blocking = Experiment(
         case.command,
         (("CUDA_LAUNCH_BLOCKING", "1"),),
@@ -175,7 +171,7 @@ def _experiments(case: ErrorCase, *, later: bool) -> tuple[Experiment, ...]:
         "the launch that fails is then the one that reports it",
         "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
     )
-    return check, blocking
+    return *check, blocking
 
 
 RULE = Rule("AL213", "operator-failed-in-model", __doc__ or "")

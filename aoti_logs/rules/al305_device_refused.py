@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.errors.device_fault import device_fault
-from aoti_logs.rules.device_experiments import wait_for_launches
+from aoti_logs.rules.device_experiments import wait_for_launches, waiting
 from aoti_logs.rules.device_run import launch_blocking
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
@@ -116,6 +116,7 @@ def _status(case: ErrorCase, fault: DeviceFault) -> ErrorTold:
     }
     if blocking is not None:
         facts["launch_blocking"] = blocking.on
+    how = waiting(fault.backend)
     call = f" in {fault.call.partition('(')[0]}" if fault.call else ""
     return ErrorTold(
         "AL305",
@@ -124,7 +125,7 @@ def _status(case: ErrorCase, fault: DeviceFault) -> ErrorTold:
         Confidence.UNKNOWN,
         because=tuple(because),
         facts=facts,
-        decide=() if waited else ("run again with CUDA_LAUNCH_BLOCKING=1",),
+        decide=() if waited or how is None else (f"run again with {how}",),
         experiments=()
         if waited or fault.backend == "xpu"
         else (wait_for_launches(case.command, fault.backend),),

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _KINDS = {"c10": "c10_stack", "captured_traceback": "c10_stack", "windows": "c10_stack"}
 _THROWN = re.compile(r"(?:^|::)__cxa_throw$|torchCheckFail$|^aoti_torch_check$")
+_NO_ERROR = "lines that name an error, if there was one, are not in this log"
+_NOT_BESIDE = "no error stands right above it: which one it belongs to, if to any in this log, is not known"
 _MOST = 3
 _FEWEST = 2  # frames
 
@@ -80,7 +82,7 @@ def _finding(case: LogCase, stack: Stack, count: int) -> Finding:
     links, check = native_links(stack, case.evidence)
     thrown = any(_THROWN.search(str(f.get("symbol") or "").partition("(")[0]) for f in facts["frames"][:4])
     title = f"a native stack without an error, {where(stack)}"
-    because = ["lines that name an error, if there was one, are not in this log"]
+    because = [_NO_ERROR if not case.events.errors else _NOT_BESIDE]
     if thrown:
         title = f"an exception is thrown {where(stack)}; its text is not in this log"
     if check is not None and thrown:

@@ -1,7 +1,7 @@
 """The process aborted itself: the heap is corrupted, a stack was smashed, or an assertion of native code failed.
 
 ## What it says
-What glibc, libstdc++ or an `assert` found, word by word. Of an assertion it also says file, line and function.
+What glibc, libstdc++, LLVM or an `assert` found, word by word. Of an assertion it also says file, line and function.
 
 ## Why it matters
 glibc checks its own lists when memory is allocated or freed. What it finds was done earlier, by other code: the frame
@@ -9,7 +9,8 @@ that calls `free` is a victim. Only a tool that watches every access (AddressSan
 assertion of native code is different: it names the condition that failed, at the place where it failed.
 
 ## Example
-`free(): invalid pointer`, `malloc_consolidate(): unaligned fastbin chunk detected`, `*** stack smashing detected ***: terminated`
+`free(): invalid pointer`, `malloc_consolidate(): unaligned fastbin chunk detected`, `*** stack smashing detected ***: terminated`,
+`LLVM ERROR: Unsupported rounding mode for conversion.`
 
 ## Evidence it needs
 That line. Frames below it, of a debugger or a handler, say who noticed.
@@ -34,13 +35,14 @@ if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase
 
 _LISTS = "glibc found its own lists damaged; who damaged them wrote there earlier, and is not shown"
+_COMPILING = "LLVM ends the process when it cannot go on: a kernel was being compiled, by Triton or whoever else uses LLVM"
 _COMPILERS = ("/llvm", "/mlir", "triton", "/LLVM", "/MLIR")
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
     """Say what the process found before it aborted."""
     death = death_of(case.error)
-    if death is None or death.printer not in {"glibc", "stdlib", "assert"}:
+    if death is None or death.printer not in {"glibc", "stdlib", "assert", "llvm"}:
         return None
     facts: dict[str, Any] = {**signal_facts(death, case.group), "message": death.reason}
     links: tuple[Link, ...] = ()
@@ -49,6 +51,11 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         facts |= native_facts(death.stacks[0])
         links = native_links(death.stacks[0], case.evidence)[0]
         at = f", {where(death.stacks[0])}"
+    if death.printer == "llvm":
+        return ErrorTold(
+            "AL318", "compiler_abort", f"LLVM gave up: {death.reason}", Confidence.PROVEN, because=(_COMPILING,),
+            links=links, facts={**facts, "component": "compiler (LLVM/MLIR)", "phase": "compile"},
+        )  # fmt: skip
     if death.printer == "assert":
         file, _, line = (death.where or "").partition(": ")[0].rpartition(":")
         facts |= {"condition": death.reason, "file": file, "line": int(line[:9]) if line.isdigit() else None}

@@ -18,6 +18,9 @@ work: 1` on rank 1.
 The line of the watchdog; the states that process groups print since torch 2.3, of all ranks. With the flight recorder on
 (`TORCH_NCCL_TRACE_BUFFER_SIZE`, since 2.9 `TORCH_FR_BUFFER_SIZE`) the Python stack of the collective is printed.
 
+Where the watchdog itself does not move, a monitor says so (`watchdog got stuck for 480 seconds`): no collective is named
+then, and what hangs is not known.
+
 ## What to do
 Look at what the rank did that did not join: an exception caught, a branch that only some ranks take, a slow step (a
 checkpoint, a first compile). Compiles of torch.compile take minutes, and not all ranks compile at once.
@@ -43,12 +46,15 @@ if TYPE_CHECKING:
     from aoti_logs.sources.source import Place
 
 _PAIRS = re.compile(r"SEND|RECV|COALESCED")
+_STUCK = re.compile(r"watchdog got stuck for (?P<seconds>\d+) ?seconds|Heartbeat monitor timed out!")
 _STACK = "Stack trace of the failed collective"
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
     """Say which collective timed out, and which rank had not joined it."""
     first = next(((e, t) for e in (case.error, *case.group) if (t := _timeout(e))), None)
+    if first is None and (stuck := _STUCK.search(case.error.message)) is not None:
+        return _hang(case, stuck)
     if first is None or (_timeout(case.error) is None and not _of_watchdog(case.error)):
         return None
     error, timeout = first
@@ -76,6 +82,32 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         decide=() if absent else ("compare what each rank called last",),
         missing=_missing(absent, call),
         experiments=() if call is not None else (_recorder(case.command),),
+    )
+
+
+def _hang(case: ErrorCase, stuck: re.Match[str]) -> ErrorTold:
+    """Say that the monitor of a watchdog waited in vain for it."""
+    seconds = stuck["seconds"]
+    who = f"rank {case.error.rank}" if case.error.rank is not None else "a rank"
+    long = f" for {int(seconds[:9]):,} s" if seconds else ""
+    return ErrorTold(
+        "AL320",
+        "watchdog_stuck",
+        f"the watchdog of {who} made no progress{long}: what it waited for is not known",
+        Confidence.UNKNOWN,
+        because=(
+            "a thread of the process group watches the watchdog, and ends the process when that does not move",
+            "it waits in a call into the device or into NCCL: a kernel or another rank hangs, or a thread holds the GIL",
+        ),
+        facts={"stuck_s": int(seconds[:9]) if seconds else None},
+        missing=(
+            Missing(
+                "which call hangs",
+                "the stacks of all threads: `py-spy dump --native --pid PID` while it hangs",
+            ),
+            Missing("which rank had not joined", "the logs of all ranks, and TORCH_NCCL_DUMP_ON_TIMEOUT=1"),
+        ),
+        experiments=(_recorder(case.command),),
     )
 
 

@@ -40,12 +40,14 @@ from aoti_logs.rules.al401_nan_in_dump import header_of, printing_episodes
 from aoti_logs.rules.dump_facts import dump_facts, unfinished
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.first_nan import first_nan
+from aoti_logs.rules.model_weights import model_weights
 from aoti_logs.rules.plain_kind import kind_of
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.index.episode import Episode
     from aoti_logs.parse.events import Dump, ErrorText
     from aoti_logs.parse.printer.launches import PrintedLaunch
@@ -135,7 +137,7 @@ def _finding(
         last = left[-1]
         title += f"; launch {last.number} of `{last.kernel}` was announced, and no record follows it"
         chain.append(Link("announced", header_of(last.before[-1]), last.before[-1].span.place))
-        because = tuple(_care(episode, facts["format"], dumps[-1]))
+        because = tuple(_care(case.evidence, episode, facts["format"], dumps[-1]))
     else:
         chain.append(Link("record", header_of(dumps[-1]), dumps[-1].span.place))
     for note in episode.events.notes:
@@ -159,9 +161,15 @@ def _finding(
     )
 
 
-def _care(episode: Episode, printed: str, last: Dump) -> Iterator[str]:
+def _care(evidence: Evidence, episode: Episode, printed: str, last: Dump) -> Iterator[str]:
     """Say whether the last announced launch is the one that was running."""
     if not last.complete:
+        weight = model_weights(evidence).named(bare_name(last.argument)) if last.argument else None
+        if weight is not None:
+            yield (
+                f"likely: `{weight}` was never loaded: its record is the one that is cut, and the library comes without its "
+                "weights; the printer reads the null pointer before the kernel does"
+            )
         yield (
             "the last record is cut: the run may have ended while it was printed, before this launch; on a GPU an error of "
             "an earlier kernel is raised there"

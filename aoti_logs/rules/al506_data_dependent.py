@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 
+_ITEMS = {"item", "_local_scalar_dense"}
 _GUARD = "GuardOnDataDependentSymNode"
 _DRAFT = Experiment(
     "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
@@ -51,14 +52,17 @@ def tell(case: FailureCase) -> Told:
     """Quote the condition and where it stands."""
     found = case.failure.detail if isinstance(case.failure.detail, Undecided) else None
     if found is None:
-        return Told(f"tracing met a condition on data: {case.failure.message}")
+        return _of_operator(case)
     links = []
     if found.caused is not None and (found.caused.code or found.caused.location):
         row = case.failure.text.count("\n", 0, max(case.failure.text.find("Caused by:"), 0))
         links.append(Link("caused by", _caused(found.caused), case.place_of(row)))
     symbols = ", ".join(found.symbols) or "a value"
+    valued = found.expression in found.symbols
     return Told(
-        f"tracing cannot decide `{found.expression}`: {symbols} comes from data",
+        f"tracing needs the value of `{found.expression}`, which comes from data"
+        if valued
+        else f"tracing cannot decide `{found.expression}`: {symbols} comes from data",
         because=_zero_one(found),
         links=tuple(links),
         facts={
@@ -73,6 +77,30 @@ def tell(case: FailureCase) -> Told:
         },
         fixes=tuple(fixes(found)),
         experiments=() if case.exported is False else (_DRAFT,),
+    )
+
+
+def _of_operator(case: FailureCase) -> Told:
+    """Say which operator gives something that only data decides (exceptions of torch/_subclasses/fake_tensor.py)."""
+    op = case.failure.operator
+    if op is None:
+        return Told(f"tracing met a condition on data: {case.failure.message}")
+    shape = "DynamicOutputShapeException" in (case.failure.class_name, *case.failure.inner_names)
+    name = op.split(".")[1] if op.count(".") > 1 else op
+    what = "the shape of its result is" if shape else "its result, a number, is"
+    if shape:
+        fix = "torch._dynamo.config.capture_dynamic_output_shape_ops = True: the size is then an unknown one (`u0`)"
+    elif name in _ITEMS:
+        fix = "torch._dynamo.config.capture_scalar_outputs = True: the number is then an unknown one (`u0`)"
+    else:
+        fix = (
+            f"capture_scalar_outputs does not cover `{op}`: compute it outside of the compiled function, or put it with "
+            "what it decides into a custom operator (torch.library.custom_op) or torch.cond"
+        )
+    return Told(
+        f"tracing cannot run `{op}`: {what} only known from data",
+        facts={"op": op, "dynamic_shape": shape},
+        fixes=(fix,),
     )
 
 
@@ -98,6 +126,13 @@ def fixes(found: Undecided) -> list[str]:
     """Say how the condition can be decided."""
     if found.checks:
         return [f"before that line, whichever always holds: {' or '.join(found.checks)}"]
+    if found.expression in found.symbols:
+        return [
+            (
+                f"code needs the number behind {found.expression}, not a condition on it: keep it a tensor or a symbolic "
+                "size, or make it an argument that is known while tracing"
+            )
+        ]
     return [
         "torch._check(...) of the condition before that line, if it always holds; torch.cond for both branches if not"
     ]

@@ -35,6 +35,18 @@ if TYPE_CHECKING:
 
 
 _CUSTOM = "it is no operator of PyTorch: either its inputs do not fit, or its fake kernel is wrong"
+_DECIDE = "run the same inputs without torch.compile: if that fails too, the inputs do not fit"
+_OTHER = "run the same inputs without torch.compile: if that works, what is called there does not work with fake tensors"
+_REFUSALS = {
+    None,
+    "RuntimeError",
+    "ValueError",
+    "IndexError",
+    "AssertionError",
+    "TypeError",
+    "TorchRuntimeError",
+}
+"""What operators raise about their inputs; anything else (`AttributeError`) is about the code that was called."""
 _FUNCTION = re.compile(r"<(?:built-in )?(?:function|method) (\S+)(?: of [^>]*)?>")
 
 
@@ -46,16 +58,20 @@ def tell(case: FailureCase) -> Told:
     name = f"`{called}`" if called else "an operator"
     of = f" in {case.what}" if case.function is not None else ""
     custom = is_custom(failure.operator)
+    inner = failure.inner_names[-1] if failure.inner else None
+    refused = (
+        f"{name} refused its inputs" if inner in _REFUSALS else f"{name} failed on fake tensors with {inner}"
+    )
     raised = f"the fake kernel of {name} raised {' '.join(failure.inner_names[-1:]) or 'an error'}"
     return Told(
-        f"{raised if custom else f'{name} refused its inputs'}{of}: {failure.message}",
+        f"{raised if custom else refused}{of}: {failure.message}",
         facts={
             "op": failure.operator,
             "inner_message": failure.message,
             "node": {"op": node.opcode, "target": node.target} if node else None,
         },
         because=(_CUSTOM,) if custom else (),
-        decide=("run the same inputs without torch.compile: if that fails too, the inputs do not fit",),
+        decide=(_DECIDE if inner in _REFUSALS else _OTHER,),
     )
 
 

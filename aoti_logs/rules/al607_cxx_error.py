@@ -33,6 +33,7 @@ from aoti_logs.explain import Link, Missing
 from aoti_logs.parse.compiles.compiler_error import is_serious
 from aoti_logs.parse.compiles.failure import CompilerRun
 from aoti_logs.rules.failure_case import Told
+from aoti_logs.rules.missing_files import brings, missing_file
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def tell(case: FailureCase) -> Told:
     if run is None:
         return Told("the C++ compiler failed")
     errors = [d for d in run.diagnostics if is_serious(d)]
-    compiler = (run.compiler or "").rpartition("/")[2] or "the C++ compiler"
+    language = "C" if errors and (errors[0].file or "").endswith(".c") else "C++"
+    compiler = (run.compiler or "").rpartition("/")[2] or f"the {language} compiler"
     what = said(errors[0], short=True) if errors else "it returned an error and said nothing that is recorded"
     links = list(_links(case, run, errors))
     return Told(
@@ -65,6 +67,7 @@ def tell(case: FailureCase) -> Told:
         links=tuple(links),
         facts=facts(run),
         missing=_missing(run),
+        fixes=_fixes(errors),
         decide=("run the quoted command again: it shows the same errors",) if run.command else (),
     )
 
@@ -163,6 +166,12 @@ def _because(case: FailureCase, run: CompilerRun, errors: list[Diagnostic]) -> I
             f"the compiler was given {run.source_file.rpartition('/')[2]}, and the error is in "
             f"{first.file.rpartition('/')[2]}: no generated code at hand is at fault"
         )
+
+
+def _fixes(errors: list[Diagnostic]) -> tuple[str, ...]:
+    """Say what brings the files that the machine lacks."""
+    files = [name for error in errors[:20] if (name := missing_file(error.message)) is not None]
+    return tuple(dict.fromkeys(advice for name in files if (advice := brings(name)) is not None))
 
 
 def _missing(run: CompilerRun) -> tuple[Missing, ...]:

@@ -62,9 +62,23 @@ def tell(case: FailureCase) -> Told:
             "kwargs": lowered.kwargs if lowered else None,
             "inner_message": failure.message,
         },
+        fixes=_choices(said),
         decide=(
             'compile with backend="aot_eager", or run the exported program itself: if that works, lowering is at fault',
         ),
+    )
+
+
+def _choices(said: str) -> tuple[str, ...]:
+    """Say what it means that autotuning had no kernel left to choose."""
+    if "NoValidChoicesError" not in said and not said.startswith("No choices to select"):
+        return ()
+    return (
+        (
+            "no kernel was left to choose: each candidate was refused before, or none exists for these dtypes and this "
+            "device; messages above (`for benchmark choice`, `Ignoring this choice`) say why each was"
+        ),
+        "add ATEN to the setting that the message names, if the operator has an ATen kernel (flex_attention has none)",
     )
 
 

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 
     from aoti_logs.rules.failure_case import FailureCase
 
+_WHO = {
+    "ptxas": "ptxas refuses",
+    "passes": "a pass of Triton's compiler fails on",
+    "codegen": "the device's compiler refuses",
+}
 _UNKNOWN_DEVICE = "is not defined for option 'gpu-name'"
 
 
@@ -48,14 +53,13 @@ def tell(case: FailureCase) -> Told:
     name = f"kernel `{kernel}`" if kernel else "a kernel"
     if error is None:
         return Told(f"Triton cannot compile {name}: {failure.message}", facts={"kernel": kernel})
-    who = {"ptxas": "ptxas refuses", "passes": "a pass of Triton's compiler fails on"}.get(
-        error.form, "Triton cannot compile"
-    )
+    who = _WHO.get(error.form, "Triton cannot compile")
     where = f" at line {error.line}" if error.line is not None else ""
     said = error.said or failure.message
+    cut = "; what it says is cut off" if error.form == "source" else ""
     links = tuple(_links(case, error))
     return Told(
-        f"{who} {name}{where}: {said}" if error.said or error.line is None else f"{who} {name}{where}",
+        f"{who} {name}{where}: {said}" if error.said or error.line is None else f"{who} {name}{where}{cut}",
         because=tuple(_because(error)),
         links=links,
         facts={
@@ -71,7 +75,7 @@ def tell(case: FailureCase) -> Told:
             "triton_backend": backend_of(failure.text),
             "failed_stage": stage_of(failure.text),
         },
-        decide=tuple(_decide(error, kernel)),
+        decide=tuple(_decide(error, kernel, said=case.facts.get("mlir_error"))),
         missing=_missing(error, kernel),
         fixes=_fixes(error),
         experiments=tuple(_experiments(error)),
@@ -111,10 +115,10 @@ def _because(error: TritonError) -> Iterator[str]:
         yield "this ptxas is older than the device"
 
 
-def _decide(error: TritonError, kernel: str | None) -> Iterator[str]:
+def _decide(error: TritonError, kernel: str | None, said: object) -> Iterator[str]:
     if error.form == "source" and kernel is None:
         yield "whether the kernel is torch's or your own: generated ones are named triton_poi_, triton_red_, triton_per_, triton_tem_"
-    if error.form == "passes":
+    if error.form == "passes" and said is None:
         yield "stderr of the same process: MLIR says there which operation it refuses"
 
 

@@ -34,6 +34,11 @@ from aoti_logs.rules.user_frames import frame_text
 if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
+_RAISED = Missing("what was raised", "the lines below the worker's traceback")
+_DIED = Missing(
+    "what ended the worker", "its own stderr (a signal, a stack), or the kernel's log where memory ran out"
+)
+
 
 def tell(case: FailureCase) -> Told:
     """Say what the worker raised, and where."""
@@ -46,14 +51,17 @@ def tell(case: FailureCase) -> Told:
     of = f" of kernel `{kernel}`" if kernel else ""
     at = f" at stage `{stage}`" if stage else ""
     by = f" of Triton's {backend} backend" if backend else ""
-    said = f": {inner}: {failure.message}" if inner else ""
+    died = text.lstrip().startswith("A compilation subprocess exited unexpectedly")
+    said = ": ".join(("", inner, *([failure.message] if failure.message else []))) if inner else ""
     links = []
     if frames:
         last = frames[-1]
         row = text.count("\n", 0, max(text.rfind(f'File "{last.file}", line {last.line}'), 0))
         links.append(Link("worker", frame_text(last), case.place_of(row)))
     return Told(
-        f"a worker process failed{at}{by}{of}{said}"
+        "a worker process of the compile ended: it crashed or was killed, and raised nothing"
+        if died
+        else f"a worker process failed{at}{by}{of}{said}"
         if stage or backend
         else f"a worker process of the compile failed{of}{said}",
         links=tuple(links),
@@ -67,7 +75,7 @@ def tell(case: FailureCase) -> Told:
             else None,
             "n_frames": len(frames),
         },
-        missing=() if inner else (Missing("what was raised", "the lines below the worker's traceback"),),
+        missing=() if inner else (_DIED if died else _RAISED,),
         experiments=(
             Experiment(
                 SAME_COMMAND,

@@ -5,8 +5,8 @@ Where the values of the constants lie, when that is not the library itself: with
 on request, or in a file beside the library. Which sentence of which file says so is quoted.
 
 ## Why it matters
-A model that runs without its weights reads through null pointers: the process dies with SIGSEGV and no text. What
-is given is not compared: a weight of another shape or dtype is taken as it comes.
+A model that runs without its weights reads through null pointers: on the CPU the process dies with SIGSEGV and no text, on a
+GPU a kernel makes an illegal memory access, which a later call reports. What is given is not compared: a weight of another shape or dtype is taken as it comes.
 
 ## Example
 `the 2 constants do not come with the model: who loads it has to give them`
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.packages.weights import ValueIn
 from aoti_logs.explain import Link
-from aoti_logs.rules.model_case import ModelCase, listed
+from aoti_logs.rules.model_case import ModelCase, listed, one_line
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 RULE = Rule("AL721", "constants-outside", __doc__ or "")
 
-_SIGSEGV = "a model that runs without its weights reads through null pointers: SIGSEGV, and no text"
+_NULL = "a model that runs without its weights reads through null pointers: {how}"
 _NOT_COMPARED = "shapes and dtypes of the values that are given are not compared"
 _INSIDE = "compile with aot_inductor.package_constants_in_so=True (the default)"
 _GIVE = "give every name of get_constant_fqns() to load_constants with check_full_update=True before the first run"
@@ -79,13 +79,15 @@ def _outside(case: ModelCase, model: PackagedModel, what: str, warning: bool) ->
     number = len(own)
     names = [c.fqn or c.name for c in own]
     links = [Link("weights", store.why, store.by)] if store.by is not None else []
-    links += [_quoted(case, store.by)] if store.by is not None and case.view is not None else []
+    links += _quoted(model, store.by) if store.by is not None else []
     of = "the constant" if number == 1 else f"the {number:,} constants"
     if number == 1:
         what = what.replace("do not come", "does not come").replace("give them", "give it")
         what = what.replace("are files", "is a file").replace("are in", "is in")
+    on_gpu = model.wrapper is not None and any(d != "cpu" for d in model.wrapper.devices)
+    how = "an illegal memory access that names no kernel" if on_gpu else "SIGSEGV, and no text"
     why = (
-        [_SIGSEGV]
+        [_NULL.format(how=how)]
         if warning
         else ["torch loads the file with the package; what opens the library alone does not"]
     )
@@ -110,7 +112,9 @@ def _outside(case: ModelCase, model: PackagedModel, what: str, warning: bool) ->
     )
 
 
-def _quoted(case: ModelCase, place: Place) -> Link:
+def _quoted(model: PackagedModel, place: Place) -> list[Link]:
     """Quote the sentence itself, where it stands in the wrapper."""
-    own = case.view is not None and place.source == case.view.wrapper.source.name
-    return Link("says", case.text(place.line) if own else place.source.rpartition("/")[2], place)
+    wrapper = model.wrapper
+    if wrapper is None or place.source != wrapper.source.name:
+        return []
+    return [Link("says", one_line("\n".join(wrapper.source.lines_from(place.line, place.line))), place)]

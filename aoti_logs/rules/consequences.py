@@ -24,6 +24,7 @@ _STICKY = (
 )  # fmt: skip
 
 
+_ASSERTED = "device-side assert triggered"
 _HANDS_ON = re.compile(r"run_func_|AOTInductorModel\w*Run\w*\(")
 
 
@@ -40,7 +41,8 @@ def follows(error: ErrorText, assertion: Assertion) -> bool:
     if _hands_on(error, assertion):
         return True
     if error.span.start < assertion.first.start:
-        return False
+        # stdout and stderr are two pipes: what the device printed may come last.
+        return assertion.form is not AssertionForm.CPU and _ASSERTED in error.message
     if error.form in {ErrorForm.TERMINATE, ErrorForm.SIGNAL}:
         return True
     text = error.message

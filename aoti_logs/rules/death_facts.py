@@ -124,15 +124,3 @@ def with_gdb(command: str, error: ErrorText | None = None, group: Sequence[Error
         "gdb stops the process at the signal; it reads symbols, so release builds show names without lines",
         "it may need kernel.yama.ptrace_scope or CAP_SYS_PTRACE in a container",
     )
-
-
-def check_inputs(command: str) -> Experiment:
-    """Let the model compare its inputs with what it was compiled for."""
-    return Experiment(
-        command,
-        (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
-        "run",
-        "inputs of another dtype, size or device are then refused with a message before the model runs",
-        "generated code reads it at the first run of the process (torch 2.7 or newer)",
-        "it also refuses sizes 0 and 1 of dynamic dimensions, which may compute correctly",
-    )

@@ -5,6 +5,11 @@ from __future__ import annotations
 from aoti_logs.explain import Experiment
 
 
+def waiting(backend: str) -> str | None:
+    """Return the variable that makes launches wait (`cuda`, `rocm`), as it is set; None where none is known."""
+    return {"cuda": "CUDA_LAUNCH_BLOCKING=1", "rocm": "AMD_SERIALIZE_KERNEL=3"}.get(backend)
+
+
 def wait_for_launches(command: str, backend: str) -> Experiment:
     """Make every launch wait, so that the call that reports an error is the one that made it."""
     if backend == "rocm":

@@ -104,10 +104,14 @@ def _launch(frame: PythonFrame) -> tuple[str, tuple[str, ...]] | None:
 
 @dataclass(frozen=True)
 class Blocking:
-    """Whether launches were waited for; `how` says from what that is known."""
+    """Whether launches were waited for; `how` says from what that is known.
+
+    `told` is False where only a hint of torch's is missing, which a person may have left out.
+    """
 
     on: bool
     how: str
+    told: bool = True
 
 
 def launch_blocking(events: LogEvents, faults: Iterable[DeviceFault | None]) -> Blocking | None:
@@ -122,7 +126,7 @@ def launch_blocking(events: LogEvents, faults: Iterable[DeviceFault | None]) -> 
     for fault in faults:
         if fault is not None and fault.blocking is not None:
             how = "the hint about asynchronous errors is " + ("missing" if fault.blocking else "printed")
-            return Blocking(fault.blocking, how)
+            return Blocking(fault.blocking, how, told=not fault.blocking)
     for note in events.notes:
         # Who writes variables in front of a command writes this one there, too; it may still be exported.
         if note.kind == "command" and len(note.facts) > 1:
@@ -177,4 +181,4 @@ def uses_aoti(events: LogEvents) -> bool:
 def inputs_checked(events: LogEvents) -> bool:
     """Tell whether the command shows that an AOTInductor model compares its inputs with what it was compiled for."""
     shown = (dict(n.facts).get("AOTI_RUNTIME_CHECK_INPUTS") for n in events.notes if n.kind == "command")
-    return any(value not in {None, "", "0"} for value in shown)
+    return any(value is not None and not value.startswith("0") for value in shown)

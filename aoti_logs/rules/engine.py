@@ -73,6 +73,10 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         from aoti_logs.rules.nan_noticed import with_printed_values
 
         findings = with_printed_values(findings)
+    if any(f.rule == "AL221" for f in findings):
+        from aoti_logs.rules.al221_command_settings import with_settings
+
+        findings = with_settings(findings)
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))

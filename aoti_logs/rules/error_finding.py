@@ -8,6 +8,7 @@ from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.errors.index_error import refused_index
 from aoti_logs.parse.errors.message import is_hint
 from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.aftermath import aftermath
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.first_cause import raised_from
@@ -42,6 +43,8 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         title = _title(error)
         kind = "peer_lost" if is_secondary(error) else kind_of(error)
         why = because or (_why(case, explained),)
+        known = aftermath(error)
+        why = (*why, known.why) if known is not None and known.sure else why
         told = ErrorTold("AL001", kind, title, Confidence.UNKNOWN, why, missing=_missing(error))
     verdict = Verdict(told.code, told.title, told.confidence, told.because, told.decide, told.fixes)
     return Finding(
@@ -92,6 +95,10 @@ def _title(error: ErrorText) -> str:
         said = f"{said}{between if said and below else ''}{below}"
     if not said and error.python_frames:
         return "an exception was raised; its type and message were not printed"
+    raised = error.raised_from
+    if not said and raised is not None:
+        file = raised.file.replace("\\", "/").rpartition("/")[2]
+        said = f"an error raised in {raised.function} ({file}:{raised.line}), whose text is not in this log"
     said = said or "an error whose text is not in this log"
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST].rpartition(' ')[0] or said[:_LONGEST]} ..."
 

@@ -29,6 +29,8 @@ _RULES = {
     FailureKind.FAKE_TENSOR: "al604_fake_tensor",
     FailureKind.UNSUPPORTED_OPERATOR: "al605_no_fake_kernel",
     FailureKind.INVALID_CXX: "al606_no_cxx_compiler",
+    FailureKind.NO_TRITON: "al621_no_triton",
+    FailureKind.GPU_TOO_OLD: "al621_no_triton",
     FailureKind.CXX_ERROR: "al607_cxx_error",
     FailureKind.LOWERING: "al608_lowering",
     FailureKind.TRITON: "al612_triton_compilation",

@@ -24,7 +24,7 @@ _CLEANS_UP = re.compile(
 
 def cause_of(errors: Sequence[ErrorText]) -> ErrorText:
     """Return the error that leads; the first where all of them only speak of other processes."""
-    own = [e for e in errors if not is_secondary(e)] or list(errors)
+    own = [e for e in errors if not is_secondary(e) and not _is_torn_copy(e, errors)] or list(errors)
     own = [
         e for e in own if e.message or e.exception_type
     ] or own  # a traceback that lost its end says nothing
@@ -35,6 +35,15 @@ def cause_of(errors: Sequence[ErrorText]) -> ErrorText:
         if later.chained == "context" and _replaces(later, lead):
             lead = later
     return lead
+
+
+def _is_torn_copy(error: ErrorText, errors: Sequence[ErrorText]) -> bool:
+    """Tell whether an error is the beginning of one that stands before it: the log was cut within its line."""
+    said = error.message
+    return bool(said) and any(
+        e.span.start < error.span.start and len(e.message) > len(said) and e.message.startswith(said)
+        for e in errors
+    )
 
 
 def chain_behind(error: ErrorText, errors: Sequence[ErrorText]) -> Iterator[ErrorText]:

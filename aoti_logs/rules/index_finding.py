@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.wrapper_release import Releases, releases_of_wrapper
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict, weakest
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.error_case import SAME_COMMAND
 from aoti_logs.rules.index_facts import facts_of
 from aoti_logs.rules.index_links import links_of
 from aoti_logs.rules.index_missing import missing_of, prints_unseen
+from aoti_logs.rules.input_experiments import compile_with_checks, switch_checks_on
 from aoti_logs.rules.user_frames import frame_link, user_frame
 from aoti_logs.rules.wording import index_name, indexed_name, is_aot, rows_name
 
@@ -136,16 +138,8 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
     checks = case.view.wrapper.checks if case.view is not None else ()
     gate = next((c for c in checks if c.gated and c.input_index is not None), None)
     if gate is not None and case.view is not None and not case.checks_on:
-        found.append(
-            Experiment(
-                again,
-                (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
-                "run",
-                "the model then names an input whose dtype, size or stride is not what it was compiled for",
-                f"the check is in the wrapper and tests this variable ({case.view.wrapper.source.place(gate.line)})",
-                "it also refuses sizes 0 and 1 that the code may compute correctly",
-            )
-        )
+        proof = f"the check is in the wrapper and tests this variable ({case.view.wrapper.source.place(gate.line)})"
+        found.append(replace(switch_checks_on(again), proof=proof))
     if not case.sites:
         found.append(
             Experiment(
@@ -157,18 +151,9 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
             )
         )
         return tuple(found)
-    compiling = "the command that compiles the model"
-    if case.view is not None and is_aot(case) and not any(c.input_index is not None for c in checks):
-        found.append(
-            Experiment(
-                compiling,
-                (("AOT_INDUCTOR_DEBUG_COMPILE", "1"),),
-                "compile",
-                "generates checks of dtype and sizes of every input; then run it again",
-                "this wrapper has no checks of inputs; torch before 2.7 generates them with this setting only",
-                "torch 2.4 and 2.5 also need TORCHINDUCTOR_ABI_COMPATIBLE=1",
-            )
-        )
+    releases = releases_of_wrapper(case.view.wrapper) if case.view is not None else Releases()
+    if releases.before((2, 7)) and not any(c.input_index is not None for c in checks):
+        found.append(compile_with_checks(again, releases))
     if prints_unseen(case):
         found.append(
             Experiment(
@@ -180,14 +165,14 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
                 "where a host in C++ runs the model, `stdbuf -oL` does what PYTHONUNBUFFERED does for Python",
             )
         )
-    elif is_aot(case) and not case.numbers.dumps:
+    elif is_aot(case) and not case.numbers.dumps and not releases.before((2, 6)):
         found.append(
             Experiment(
-                compiling,
+                "the command that compiles the model",
                 (("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", "2"),),
                 "compile",
                 "prints shape, minimum and maximum of every tensor before each launch; then run it again",
-                "the printing calls are generated when compiling; a package that exists does not change",
+                "the printing calls are generated when compiling (torch 2.6 or newer); a package that exists does not change",
             )
         )
     return tuple(found)

@@ -72,6 +72,8 @@ def _follows(one: ErrorText, other: ErrorText) -> bool:
         return False
     if one.within is not None and one.within.start == other.span.start:
         return True  # printed in its message
+    if one.exception_type is None and one.text.startswith("ptxas") and "ptxas" in other.text:
+        return True  # it wrote to stderr itself, too
     start, end = one.span.end, other.span.start
     # A message may have taken the words between two exceptions for its own last lines.
     text = one.text[-400:].encode() + bytes(one.span.source.data[start : min(end, start + _NEAR)])
@@ -102,7 +104,10 @@ def _failure(error: ErrorText) -> Failure | None:
         return Failure(FailureKind.CXX_ERROR, None, (), error.message, error.text, detail=run)
     if error.form is not ErrorForm.PYTHON:
         return None
-    if error.exception_type is None and not error.text.lstrip().startswith(("- ", "backend='")):
+    if error.exception_type is None and not (
+        error.text.lstrip().startswith(("- ", "backend='", "ptxas"))
+        or "\n  Explanation: " in error.text[:8192]
+    ):
         return None
     return read_failure(error.exception_type, error.text)
 

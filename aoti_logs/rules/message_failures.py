@@ -12,10 +12,12 @@ from aoti_logs.explain import Link
 from aoti_logs.parse.compiles.compile_failure import read_failure
 from aoti_logs.parse.compiles.data_dependent import read_evaluation, symbols_in
 from aoti_logs.parse.compiles.failure import Failure, FailureKind, Undecided
+from aoti_logs.parse.compiles.unconverted import HEAD, read_unconverted
 from aoti_logs.parse.logs.log_totals import prefixed_lines
+from aoti_logs.parse.logs.whole_messages import whole_messages
 from aoti_logs.parse.shape import fields, first
 from aoti_logs.rules.al507_assumed_value import note
-from aoti_logs.rules.failure_case import FailureCase
+from aoti_logs.rules.failure_case import FailureCase, Function, Reached
 from aoti_logs.rules.failure_finding import failure_finding
 from aoti_logs.rules.fake_kernels import fake_kernel
 from aoti_logs.rules.limit_cases import limit_cases
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 
 _META = "failed while attempting to run meta for "
 _DOUBT = "torch writes this before the exception is raised; the program may have caught it"
+_SUPPRESSED = (
+    "torch says that it does not convert the function and goes on: torch._dynamo.config.suppress_errors makes a warning "
+    "of the exception, and the function runs uncompiled"
+)
 _GUARD = "Error while creating guard"
 _MOST = 20  # records of one failure that are listed
 
@@ -47,7 +53,9 @@ def message_findings(events: LogEvents, source: Source, told: Sequence[Finding])
     found: dict[tuple[str, str, int | None], Finding] = {}
     records: dict[tuple[str, str, int | None], list[dict[str, Any]]] = {}
     cases = (case for message in events.messages for case in _cases(message, source, known, texts))
-    for case in (*limit_cases(events, source), *cases):
+    left = whole_messages(m for m in events.messages if "convert_frame" in m.module)
+    uncompiled = (case for m in left if m.text.startswith(HEAD) for case in _unconverted(m, source))
+    for case in (*limit_cases(events, source), *uncompiled, *cases):
         case.facts["n_glog_records"] = prefixed
         finding = failure_finding(case)
         key = finding.kind, finding.title, finding.rank
@@ -98,13 +106,34 @@ def _cases(message: LogLine, source: Source, known: set[str], texts: Sequence[st
             failure = Failure(FailureKind.DATA_DEPENDENT, None, (), said, text, detail=detail)
             yield _case(message, source, failure, doubt=_DOUBT)
     elif (
-        text.startswith(_GUARD)
+        (text.startswith(_GUARD) or message.module.endswith("torch/_guards.py"))
         and FailureKind.CONSTRAINT not in known
         and "ConstraintViolationError: " in text
     ):
         at = text.index("ConstraintViolationError: ")
         failure = read_failure("ConstraintViolationError", text[at:].partition(": ")[2])
         yield _case(message, source, failure, doubt=_DOUBT)
+
+
+def _unconverted(message: LogLine, source: Source) -> Iterator[FailureCase]:
+    """Yield the failure that left a function uncompiled; the program went on."""
+    found = read_unconverted(message.text)
+    if found is None:
+        return
+    failure = read_failure(found.exception_type, found.text)
+    if not found.text:
+        failure = replace(failure, message=message.text.partition("\n")[0].strip())
+    case = _case(message, source, failure)
+    places = case.text_places[found.row :]
+    yield replace(
+        case,
+        place=places[0] if places else case.place,
+        text_places=places,
+        function=Function(found.function, found.file, found.line),
+        reached=Reached.HANDLED,
+        why_reached=_SUPPRESSED if message.level[:1] == "W" else None,
+        user=failure.user_frames[-1] if failure.user_frames else None,
+    )
 
 
 def _refused(text: str) -> Failure:

@@ -61,7 +61,9 @@ def _signature(finding: Finding) -> tuple[Any, ...]:
     facts = finding.facts
     text = facts.get("innermost") or facts.get("assertion") or facts.get("message") or finding.title
     place = (facts.get("file"), facts.get("line"), facts.get("function"))
-    return finding.rule, finding.kind, finding.facts.get("run_in_log"), *place, _NUMBER.sub("#", str(text))
+    # Which collective it was is told by its number: ranks that wait for different ones did not fail alike.
+    number = facts.get("sequence_number") if finding.rule in _WAITED else None
+    return finding.rule, finding.kind, facts.get("run_in_log"), number, *place, _NUMBER.sub("#", str(text))
 
 
 def _joined(lead: Finding, others: list[Finding]) -> Finding:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _EQUAL = {"int_equality", "float_equality", "bool_equality", "str_equality"}
 _SIZES = {"size", "sizes"}
+_SET = re.compile(r"consider using (torch\._dynamo\.config\.\w+ = \w+)")
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
@@ -69,7 +70,7 @@ def _value(text: str | None) -> int | str | None:
 
 def reason_text(reason: RecompileReason) -> str:
     """Write a reason in one line, with the line of code that its guard comes from."""
-    text = reason.text.partition("\n")[0].partition("  # ")[0].strip()
+    text = reason.text.partition("\n")[0].partition("  # ")[0].partition(". Guard failed on ")[0].strip()
     return f"{text}  ({reason.code.strip()})" if reason.code else text
 
 
@@ -95,6 +96,8 @@ def _tested(reason: RecompileReason) -> str:
         return f"`len({plain(about)})`"
     if reason.what == "global_state":
         return "global state"
+    if about and reason.what in {"identity", "type"}:
+        return f"the {'object' if reason.what == 'identity' else 'type'} of `{plain(about)}`"
     return f"what the guard `{plain(reason.guard or '')[:120]}` tests"
 
 
@@ -127,6 +130,9 @@ def _advice(reason: RecompileReason) -> str | None:
     if reason.guard and what != "global_state":
         return _guarded(what, name)
     if what == "size":
+        asked = _SET.search(reason.hint or "")
+        if asked is not None:
+            return f"{asked[1]}: sizes of a module's own tensors stay fixed without it, whatever mark_dynamic says"
         if reason.actual in {"0", "1"} or reason.expected in {"0", "1"}:
             return (
                 f"size {reason.index} of `{name}` is 0 or 1 at times: torch always compiles these sizes apart"

@@ -126,11 +126,9 @@ def recompile_note(
     """Make the note of one function, from the times that it was compiled again."""
     changes = changes_of([[reason for reason, _ in again.reasons] for again in told])
     shown = ", ".join(c.words for c in changes[:_NAMED]) + (" and more" if len(changes) > _NAMED else "")
-    times = "once" if len(told) == 1 else f"{len(told)} times"
+    times = _times(told)
     title = f"{_name(told, function)} was compiled again {times}; what changed: {shown or 'nothing that is recorded'}"
-    verdict = Verdict(
-        "AL501", title, Confidence.PROVEN, fixes=advice([r for c in changes for r in c.reasons])
-    )
+    verdict = Verdict("AL501", title, Confidence.PROVEN, fixes=advice(_of_changes(told, changes)))
     return Finding(
         rule="AL501",
         kind="recompile",
@@ -163,6 +161,29 @@ def changes_of(reasons: Sequence[Sequence[RecompileReason]]) -> list[Change]:
             what = what_moves(reason)
             found.setdefault(what, Change(what)).reasons.append(reason)
     return sorted(found.values(), key=lambda c: -len(c.reasons))
+
+
+def _times(told: Sequence[Again]) -> str:
+    """Say how often; where ids of compiles show that the first ones are not told, say what the newest id is."""
+    numbers = [int(n) for again in told if (n := _attempt(again.compile_id)) is not None]
+    times = "once" if len(told) == 1 else f"{len(told)} times"
+    if not numbers or max(numbers) <= len(told):
+        return times
+    newest = max(told, key=lambda again: int(_attempt(again.compile_id) or 0))
+    return f"{times} as far as is told here, the last time as compile {newest.compile_id}"
+
+
+def _attempt(compile_id: str | None) -> str | None:
+    """Return the second number of `12/3`: how many compiles of the same code came before."""
+    number = (compile_id or "").rpartition("/")[2].partition("_")[0]
+    return number if number.isdecimal() and len(number) < 10 else None
+
+
+def _of_changes(told: Sequence[Again], changes: Sequence[Change]) -> list[RecompileReason]:
+    """Return the reasons that the advice is about: older compiles that did not fit for the same, too."""
+    named = {change.what for change in changes}
+    older = [r for r, _ in told[-1].reasons if what_moves(r) in named] if told else []
+    return [*(reason for change in changes for reason in change.reasons), *older]
 
 
 def _name(told: Sequence[Again], function: Compiled) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.compiles.failure import FailureKind, TritonError
 from aoti_logs.parse.errors.triton_dump import read_dump
 from aoti_logs.parse.errors.triton_error import kernel_name
@@ -13,12 +14,13 @@ from aoti_logs.rules.al613_triton_dump import dump_facts, dump_links
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from aoti_logs.explain import Link
     from aoti_logs.parse.compiles.failure import Failure
     from aoti_logs.parse.errors.triton_dump import TritonDump
     from aoti_logs.parse.events import ErrorText, LogLine
 
 _KINDS = {FailureKind.TRITON, FailureKind.RESOURCES, FailureKind.SUBPROCESS, FailureKind.KERNEL_IMAGE}
+_ABOVE = 1 << 16  # bytes above an exception in which MLIR's words are looked for
+_MLIR = re.compile(rb"^[^\n]{0,400}?\berror: (?P<said>'[a-z_]+\.[\w.]+' op [^\n\r]{1,400})", re.MULTILINE)
 _TELLING = 12  # characters of a message of which one is no other
 _ASKED = re.compile(r"^(?P<called>\w+) = async_compile\.triton\('(?P<kernel>\w+)'")
 _LAUNCHED = re.compile(r"^(?:\w+ = )?(?P<kernel>\w+)\[.{1,400}\]\(")
@@ -49,12 +51,32 @@ def triton_evidence(
         ):
             found = message, dump
     if found is None:
-        return ({"kernel": kernel} if kernel and failure.kind in _KINDS else {}), ()
+        said = _mlir_above(errors[0]) if failure.kind is FailureKind.TRITON else None
+        facts = {"kernel": kernel} if kernel and failure.kind in _KINDS else {}
+        return (facts, ()) if said is None else ({**facts, "mlir_error": said.text}, (said,))
     message, dump = found
     places = tuple(message.span.source.place(n) for n in message.lines)
     facts = {k: v for k, v in dump_facts(dump, message).items() if v not in (None, [])}
     facts.pop("process", None)
     return {**facts, "kernel": kernel or dump.kernel}, tuple(dump_links(dump, places))
+
+
+def _mlir_above(error: ErrorText) -> Link | None:
+    """Return the last line above an exception that MLIR printed about an operation (mlir/lib/IR/Diagnostics.cpp).
+
+    It says `error: 'tt.load' op requires ...`, with or without a location before it.
+    """
+    source, start = error.span.source, error.span.start
+    low = max(0, start - _ABOVE)
+    rank = b"" if error.rank is None else b"rank%d]" % error.rank
+    found = None
+    for match in _MLIR.finditer(bytes(source.data[low:start])):
+        if rank in match[0]:
+            found = match
+    if found is None:
+        return None
+    said = found["said"].decode("utf-8", "replace").strip()
+    return Link("mlir", said, source.place(source.line_at(low + found.start("said"))), Confidence.LIKELY)
 
 
 def _told_by(dump: TritonDump, failure: Failure) -> bool:

@@ -85,7 +85,7 @@ CATALOGUE: tuple[Form, ...] = (
         aoti_load.image,
     ),
     _form(
-        r".{1,300} does not has any of the attributes|cannot import name '|module '[\w.]+' has no|'[\w.]+' object has no",
+        r".{1,300} does not has any of the attributes|cannot import name '|module '[\w.]+' has no|(?:type object )?'[\w.]+' (?:object )?has no",
         "versions",
         aoti_load.versions,
     ),

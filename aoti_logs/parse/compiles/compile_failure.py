@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.parse.aoti.facts import ImageError, VersionMismatch
 from aoti_logs.parse.aoti.text import read_aoti
-from aoti_logs.parse.compiles.compiler_error import compiler_run
+from aoti_logs.parse.compiles.compiler_error import called_process, compiler_run
 from aoti_logs.parse.compiles.constraint import read_violations
 from aoti_logs.parse.compiles.data_dependent import read_undecided
 from aoti_logs.parse.compiles.dynamo_text import split_text, unsupported, user_frames
@@ -35,16 +35,21 @@ _WRAPPERS = {
 }
 """Exceptions whose text begins with the type of another one."""
 _LIMITS = {"FailOnRecompileLimitHit", "RecompileLimitExceeded", "CacheLimitExceeded", "FailOnCacheLimitHit"}
+_OF_DATA = ("DataDependentOutputException", "DynamicOutputShapeException")
+"""Raised by fake tensors (torch/_subclasses/fake_tensor.py); the text is the operator."""
 _KINDS = {
     "CppCompileError": FailureKind.CXX_ERROR,
     "CUDACompileError": FailureKind.CXX_ERROR,
     "XPUCompileError": FailureKind.CXX_ERROR,
     "InvalidCxxCompiler": FailureKind.INVALID_CXX,
+    "TritonMissing": FailureKind.NO_TRITON,
+    "GPUTooOldForTriton": FailureKind.GPU_TOO_OLD,
     "LoweringException": FailureKind.LOWERING,
     "MissingOperatorWithDecomp": FailureKind.LOWERING,
     "MissingOperatorWithoutDecomp": FailureKind.LOWERING,
     "ConstraintViolationError": FailureKind.CONSTRAINT,
     "GuardOnDataDependentSymNode": FailureKind.DATA_DEPENDENT,
+    **dict.fromkeys(_OF_DATA, FailureKind.DATA_DEPENDENT),
     "UnsupportedOperatorException": FailureKind.UNSUPPORTED_OPERATOR,
     "BackendCompilerFailed": FailureKind.BACKEND_FAILED,
     "InductorError": FailureKind.BACKEND_FAILED,
@@ -56,8 +61,21 @@ _KINDS = {
     **dict.fromkeys(_LIMITS, FailureKind.RECOMPILE_LIMIT),
 }
 """What the class of an exception says, where its text says nothing more precise."""
+_SAID = (
+    ("C++ compile error", FailureKind.CXX_ERROR),
+    ("No working C++ compiler found", FailureKind.INVALID_CXX),
+    ("Failed to find C compiler", FailureKind.INVALID_CXX),
+    ("Cannot find a working triton installation", FailureKind.NO_TRITON),
+    ("Mutating module attribute ", FailureKind.DYNAMO_UNSUPPORTED),
+    ("A compilation subprocess exited unexpectedly", FailureKind.SUBPROCESS),
+)
+"""How texts begin that say it whatever raised them: torch/_inductor (exc.py; scheduler.py before torch 2.6;
+async_compile.py), torch/_dynamo/symbolic_convert.py (exports of torch 2.4), triton/runtime/build.py."""
+_NO_COMPILER = re.compile(r"Compiler: \S{1,500} is not found\.")
+_TOO_OLD = re.compile(r"Found .{1,200} which is too old to be supported by the triton GPU compiler")
 _COMPILES = {"BackendCompilerFailed", "InductorError", "InternalTorchDynamoError", "SubprocException"}
 _NO_CONFIGS = re.compile(r"(?:Failed to run autotuning code block: )?No valid triton configs\. ")
+_BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\s*$")
 _NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
 
@@ -121,6 +139,9 @@ def _peel(own: str | None, text: str) -> tuple[tuple[str, ...], str, str | None]
         elif own == "SubprocException":
             text = root_text(text)
             line, _, below = text.partition("\n")
+            if _BARE.match(line):  # `AssertionError`, of an exception without a text
+                inner.append(line.strip())
+                return tuple(inner), below, backend
         elif (configs := _NO_CONFIGS.match(line)) is not None:
             text = text[configs.end() :]
             line, _, below = text.partition("\n")
@@ -161,8 +182,14 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
             return FailureKind.KERNEL_IMAGE, told, None
         if isinstance(told, VersionMismatch) and told.of_triton:
             return FailureKind.VERSIONS, told, None
+    told = _told(core)
+    if told is not None and FailureKind.LOWERING not in {_KINDS.get(name) for name in names}:
+        return told, compiler_run(whole) if told is FailureKind.CXX_ERROR else None, None
     for name in reversed(names):
         kind = _KINDS.get(name)
+        if name in _OF_DATA:
+            word = core.split(None, 1)[0] if core.split() else ""
+            return FailureKind.DATA_DEPENDENT, None, word if _OPERATOR.match(word) else None
         if kind is FailureKind.CXX_ERROR:
             return kind, compiler_run(whole), None
         if kind is FailureKind.LOWERING:
@@ -175,6 +202,13 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
             return kind, unsupported(core), None
         if kind is not None:
             return kind, None, None
+    failed = _node(core)
+    if failed is not None:
+        return FailureKind.FAKE_TENSOR, failed[0], failed[0].target
+    if not names and core.split("\n", 2)[1:2] and unsupported(core) is not None:
+        return FailureKind.DYNAMO_UNSUPPORTED, unsupported(core), None
+    if last == "CalledProcessError" and (run := called_process(core)) is not None:
+        return FailureKind.CXX_ERROR, run, None
     if core.startswith("C++ compile error"):
         return FailureKind.CXX_ERROR, compiler_run(whole), None
     if core.startswith("No working C++ compiler found"):
@@ -182,10 +216,21 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
     return FailureKind.OTHER, None, None
 
 
+def _told(core: str) -> FailureKind | None:
+    """Return the kind that the text itself says."""
+    text = core[:_LONGEST].lstrip()
+    if _NO_COMPILER.match(text):
+        return FailureKind.INVALID_CXX
+    if _TOO_OLD.match(text):
+        return FailureKind.GPU_TOO_OLD
+    return next((kind for words, kind in _SAID if text.startswith(words)), None)
+
+
 def _triton(names: list[str], core: str) -> tuple[FailureKind, Detail | None] | None:
     """Return what Triton or the driver says of a kernel."""
     resources = read_resources(core) if RESOURCES in core[:_LONGEST] else None
-    if resources is not None:
+    torn = names and names[-1].rpartition(".")[2] == "OutOfResources"
+    if resources is not None or torn:
         return FailureKind.RESOURCES, resources
     triton = read_triton(names, core)
     if triton is not None:

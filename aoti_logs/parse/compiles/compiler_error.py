@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _SAID = re.compile(r"(?:error|warning|note|unimplemented)(?: [A-Z]{1,4}\d+)?: ")
 _LINKED = re.compile(r"(?:\S*/)?[\w.-]*\b(?:ld|lld|mold)(?:\.\w+)?: \S")
 _SERIOUS = ("error", "fatal error", "internal compiler error", "sorry, unimplemented")
+_CALLED = re.compile(r"Command '\[(?P<words>[^\n]{1,15000})\]' (?:returned non-zero exit status|died with)")
+_ARGUMENT = re.compile(r"'((?:[^'\\]|\\.)*)'")
+_COMPILER = re.compile(
+    r"(?:[\w.-]*-)?(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+|tcc|icx|icpx|hipcc|cl)(?:-\d+(?:\.\d+)*)?(?:\.exe)?"
+)
 _LONGEST = 4096  # of one line
 _MOST = 200  # diagnostics that are kept
 _SOURCES = (".cpp", ".cc", ".cxx", ".c", ".cu", ".hip", ".hpp", ".h", ".o", ".S", ".sycl")
@@ -109,6 +114,30 @@ def compiler_run(text: str) -> CompilerRun:
         diagnostics=tuple(_moved(d, skipped) for d in kept),
         n_warnings=warnings,
         recorded=recorded,
+    )
+
+
+def called_process(text: str) -> CompilerRun | None:
+    """Read the text of a `CalledProcessError` of a C compiler that Triton called (triton/runtime/build.py, `_build`).
+
+    None where another program failed. What the compiler said went to stderr.
+    """
+    found = _CALLED.match(text[: _LONGEST * 4])
+    if found is None:
+        return None
+    words = [w.replace("\\\\", "\\") for w in _ARGUMENT.findall(found["words"])]
+    if not words or _COMPILER.fullmatch(words[0].replace("\\", "/").rpartition("/")[2]) is None:
+        return None
+    output = words[words.index("-o") + 1] if "-o" in words[:-1] else None
+    return CompilerRun(
+        command=" ".join(words),
+        compiler=words[0],
+        source_file=next((w for w in words[1:] if w.endswith(_SOURCES) and not w.startswith("-")), None),
+        output_file=output,
+        standard=None,
+        diagnostics=(),
+        n_warnings=0,
+        recorded=False,
     )
 
 

@@ -10,7 +10,8 @@ import re
 from aoti_logs.parse.compiles.failure import Caused, Undecided
 from aoti_logs.parse.shape import fields, first
 
-LITERALS = ("Could not guard on data-dependent expression", "from data-dependent expression")
+_OLD = "The expression we were trying to evaluate is "
+LITERALS = ("Could not guard on data-dependent expression", "from data-dependent expression", _OLD)
 """One of these stands in the first line."""
 
 _LONGEST = 4096
@@ -24,7 +25,11 @@ def read_undecided(text: str) -> Undecided | None:
         return None
     lines = text.split("\n")
     at = next((n for n, line in enumerate(lines) if any(words in line for words in LITERALS)), 0)
-    found = fields("data_dependent", "head", lines[at].strip()[:_LONGEST])
+    head = lines[at].strip()[:_LONGEST]
+    old = head.find(_OLD)
+    found = (
+        fields("data_dependent", "old", head[old:]) if old >= 0 else fields("data_dependent", "head", head)
+    )
     if found is None:
         return None
     expression = first(found, "EXPRESSION") or first(found, "LAST_EXPRESSION") or ""

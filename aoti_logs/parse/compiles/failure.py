@@ -23,7 +23,11 @@ class FailureKind(StrEnum):
     UNSUPPORTED_OPERATOR = "unsupported_operator"
     """An operator that has no fake kernel."""
     INVALID_CXX = "invalid_cxx_compiler"
-    """There is no C++ compiler that works."""
+    """There is no C++ compiler that works, or no C compiler for what Triton launches kernels with."""
+    NO_TRITON = "triton_missing"
+    """Inductor needs Triton for this device, and cannot import a Triton that it can use."""
+    GPU_TOO_OLD = "gpu_too_old_for_triton"
+    """Triton compiles no code for this GPU."""
     CXX_ERROR = "cpp_compile_error"
     """The C++ compiler (or nvcc, or the linker) returned an error."""
     LOWERING = "lowering_exception"
@@ -199,7 +203,8 @@ class Limit:
 class TritonError:
     """What Triton says of a kernel.
 
-    `form`: `source` (a statement of the kernel), `passes` (MLIR or LLVM), `ptxas`. `line` and `column` count in the
+    `form`: `source` (a statement of the kernel), `passes` (MLIR or LLVM), `ptxas`, `codegen` (the compiler of
+    another device). `line` and `column` count in the
     kernel's own source, from 1 and from 0; `excerpt` are the lines up to that one. `inner` is the repr of the
     exception in it, `said` its text, `undefined` the name that is not defined. `messages` are those of ptxas.
     """

@@ -40,6 +40,10 @@ _HEAP = re.compile(
 _ASSERT = re.compile(
     r"(?P<program>\S+): (?P<place>\S.*:\d+): (?P<function>\S.*): Assertion `(?P<text>.*)' failed\.$"
 )
+_LLVM = re.compile(
+    r"(?:.{0,300}[^\s\"'`(])??(?:LLVM ERROR: (?P<text>\S.*)|UNREACHABLE executed(?: at (?P<place>\S.{0,400}:\d+))?!)$"
+)
+"""llvm/lib/Support/ErrorHandling.cpp: `report_fatal_error`, `llvm_unreachable_internal`; what stood on the line has no line feed."""
 _OOM = re.compile(r"\s*\"?[Rr]eason\"?:\s+\"?OOMKilled\b")
 _ABORTED = re.compile(r"\*\*\* Aborted at \d+ \([Uu]nix time[,)]")
 _BACKTRACE = re.compile(
@@ -183,6 +187,10 @@ def _death(text: str) -> Death | None:
     if failed is not None:
         where = f"{failed['place']}: {failed['function']}"
         return Death("assert", "SIGABRT", 6, reason=failed["text"], program=failed["program"], where=where)
+    llvm = _LLVM.match(text)
+    if llvm is not None:
+        where = llvm["place"]
+        return Death("llvm", reason=llvm["text"] or f"unreachable code was reached at {where}", where=where)
     return Death("kernel", "SIGKILL", 9, "Killed", reason="out of memory") if _OOM.match(text) else None
 
 

@@ -30,7 +30,7 @@ class Death:
     """The end of a process, or the stop of one in a debugger.
 
     `printer`: `shell`, `faulthandler`, `gdb`, `lldb`, `glog`, `absl`, `folly`, `ucx`, `mpi`, `elastic`,
-    `python`, `slurm`, `kernel`, `pycharm`, `glibc`, `assert`, `stdlib`. `words`: the signal as the printer calls it, `IOT instruction`.
+    `python`, `slurm`, `kernel`, `pycharm`, `glibc`, `assert`, `stdlib`, `llvm`. `words`: the signal as the printer calls it, `IOT instruction`.
     `address` is the address whose access failed, `reason` what the system says of it (`address not mapped to object`).
     `where` names a rank, task or node of a launcher.
     """

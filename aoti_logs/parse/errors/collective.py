@@ -118,7 +118,7 @@ def read_collective(log: Log, line: Line) -> bool:
     text = line.text.strip()
     found = _PREFIX.match(text)
     if found is None:
-        return _library(log, line, text)
+        return _alone(log, line, text) or _library(log, line, text)
     said = found["text"].strip()
     if _TOLD.match(said):
         log.notes.append(Note("collective", log.claim("collective", [line]), (("text", said),)))
@@ -145,6 +145,22 @@ def read_collective(log: Log, line: Line) -> bool:
             rank=line.rank if line.rank is not None or named is None else int(named[1]),
         )
     )
+    return True
+
+
+def _alone(log: Log, line: Line, text: str) -> bool:
+    """Read `NCCL error in: ...` where its exception's name is not on the line: processes wrote over each other."""
+    at = (
+        text.find("NCCL error in: ")
+        if text.startswith(("NCCL error in: ", "torch.distributedtorch."))
+        else -1
+    )
+    if at < 0:
+        return False
+    message = read_message(log, line, text[at:], Further.KNOWN)
+    finish(log, "error", message)
+    span = log.span(message.lines[0].start, message.lines[-1].end)
+    log.errors.append(ErrorText(ErrorForm.COLLECTIVE, text[at:], span, text=message.text, rank=line.rank))
     return True
 
 

@@ -24,6 +24,8 @@ _QUEUE = re.compile(r"\bCallback: Queue 0x[^\n]*")
 _LATER = "kernel errors might be asynchronously reported at some"
 _BLOCKING = ("CUDA_LAUNCH_BLOCKING", "AMD_SERIALIZE_KERNEL")
 _DSA = re.compile(r"Compile with `TORCH_USE_(?:CUDA|HIP)_DSA`")
+_HIP = re.compile(r"\bhipError[A-Z]|\bAMD_SERIALIZE_KERNEL=|`TORCH_USE_HIP_DSA`")
+"""Hints of hipified sources of torch (c10/hip/HIPException.cpp, HIPMiscFunctions.cpp), whose error may be called CUDA's."""
 _ABOUT = 4096  # characters from which a text is searched; what a device says stands at the beginning
 
 
@@ -94,7 +96,8 @@ def _said(said: str, whole: str) -> DeviceFault | None:
     api = read["API"][0].rstrip(":")
     status, call = first(read, "STATUS"), first(read, "CALL")
     error = None if status else device_error(whole)
-    backend = "rocm" if "HIP" in api or api.startswith(("MIOpen", "rocBLAS")) else "cuda"
+    amd = "HIP" in api or api.startswith(("MIOpen", "rocBLAS")) or _HIP.search(whole[:_ABOUT])
+    backend = "rocm" if amd else "cuda"
     return DeviceFault(
         backend,
         api,

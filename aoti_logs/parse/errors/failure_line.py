@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from aoti_logs.parse.logs.lines import Line, Log
 
 _NAMED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w+) (?P<said>\S.*)$")
+_TOLD = re.compile(
+    r"\b(?P<type>[A-Z]\w{0,80}(?:Error|Exception|Missing|Compiler)): (?P<said>(?:Compiler: \S{1,500} is not found\.|"
+    r"Cannot find a working triton installation|Failed to find C compiler|"
+    r"Found .{1,200} which is too old to be supported by the triton).*)$"
+)
+"""Texts that say by themselves what failed, behind the words of a program that caught the exception."""
+_PTXAS = re.compile(r"ptxas(?:-\w+)? (?:fatal|error) {0,4}: \S")
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)
 _TOOLS = re.compile(
     r"<[\w-]+>$|(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|[\w.-]{0,40}ld)$"
@@ -37,6 +44,11 @@ def read_failure_line(log: Log, line: Line) -> bool:
     """Claim an exception that was printed with a blank behind its class, where its text is one of torch's."""
     text = line.text.strip()[:65536]
     if text.startswith("- ") and read_violations(text) is not None:
+        return _add(log, line, text, None, ErrorForm.PYTHON)
+    told = _TOLD.search(text[:4096])
+    if told is not None and read_failure(told["type"], told["said"]).kind is not FailureKind.OTHER:
+        return _add(log, line, told["said"], told["type"], ErrorForm.PYTHON)
+    if _PTXAS.match(text):
         return _add(log, line, text, None, ErrorForm.PYTHON)
     found = _NAMED.match(text)
     if found is None:

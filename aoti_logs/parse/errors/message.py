@@ -31,7 +31,7 @@ _MORE = re.compile(
     r"\s*(?:from user code|Set TORCH|Potential framework code|The following call raised|To fix the error|Caused by|"
     r"User [Ss]tack|For C\+\+ stack trace|You can suppress|The error above|Explanation:|Hint:|Developer debug|consider using|"
     r"For (?:more|extended) |If you suspect the guard|Invoked with: |Suggested fixes|The following fixes|Available models|To load a specific model|The following files|Note that|"
-    r"Command:|Output:|File \"|-- Process \d+ terminated |Repro command: )"
+    r"- (?:Not all values of |You marked |The values of )|Command:|Output:|File \"|-- Process \d+ terminated |Repro command: )"
 )
 _LISTS = ("Failed to find a generated cpp file or so file", "No AOTInductor generate cpp file")
 """Texts of AOTInductor's loader with lists of names below them."""

@@ -20,8 +20,10 @@ _AT = re.compile(r"\s*at \d{1,9}:\d{1,9}:")
 _CARET = re.compile(r"\s*\^\s*$")
 _PTXAS = re.compile(
     r"(?:PTXAS error: )?(?:Internal Triton PTX codegen error|`ptxas` (?:failed with error code|raised SIGSEGV)|"
-    r"Please run `ptxas )"
+    r"Please run `ptxas |ptxas(?:-\w+)? (?:fatal|error) {0,4}: )"
 )
+_CODEGEN = re.compile(r"Internal Triton (?!PTX)\w+ codegen error:? ?(?P<said>[^\n]*)")
+"""What other backends write: triton/backends/intel/compiler.py (`Internal Triton ZEBIN codegen error`)."""
 _PASSES = re.compile(
     r"(?:PassManager::run failed|failed to translate module to LLVM|pass manager|failed to run pass)", re.I
 )
@@ -49,6 +51,9 @@ def read_triton(names: Sequence[str], core: str) -> TritonError | None:
         return _source(short, lines)
     if short == "PTXASError" or _PTXAS.match(core):
         return _assembler(lines)
+    built = _CODEGEN.match(core)
+    if built is not None:
+        return TritonError("codegen", said=built["said"].strip() or lines[0].strip(), inner=None)
     if _PASSES.match(core):
         return TritonError("passes", said=lines[0].strip(), inner=None)
     return None
@@ -76,8 +81,11 @@ def _source(short: str, lines: list[str]) -> TritonError | None:
         return None
     caret = next((n for n in range(at + 1, min(len(lines), at + 200)) if _CARET.match(lines[n])), None)
     excerpt = tuple(lines[at + 1 : caret]) if caret is not None else ()
-    below = [row.strip() for row in lines[(caret if caret is not None else at) + 1 :] if row.strip()]
-    told = below[0] if below else None
+    if caret is not None or (first(found, "SOURCE") or "").startswith("<source "):
+        below = lines[(caret if caret is not None else at) + 1 :]
+    else:  # cut off before the caret: what stands below is source, unless it is an exception
+        below = [row for row in lines[at + 1 :] if row[:1].strip() and inner_error(row) is not None]
+    told = next((row.strip() for row in below if row.strip()), None)
     inner = inner_error(told) if told else None
     return TritonError(
         "source",

@@ -20,9 +20,10 @@ from aoti_logs.parse.errors.nesting import inner_first
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.parse.logs.announce import Announcer
 from aoti_logs.parse.logs.announce_lines import LineAnnouncer
+from aoti_logs.parse.logs.lead_in import behind_lead_in
 from aoti_logs.parse.logs.lines import Log
 from aoti_logs.parse.logs.log_format import log_format
-from aoti_logs.parse.logs.peel import PLAIN
+from aoti_logs.parse.logs.peel import PLAIN, peel
 from aoti_logs.parse.logs.readers import WORDS as READ_WORDS
 from aoti_logs.parse.logs.readers import Readers
 from aoti_logs.parse.logs.senders import Senders
@@ -34,6 +35,7 @@ from aoti_logs.parse.logs.wrapping import wrapping_of
 from aoti_logs.parse.printer.launches import borders, numbered
 
 if TYPE_CHECKING:
+    from aoti_logs.parse.logs.lines import Line
     from aoti_logs.parse.logs.peel import Wrapping
     from aoti_logs.sources.source import Source
 
@@ -80,13 +82,28 @@ def _read(log: Log, tallies: Tallies) -> None:
             at = stop
             continue
         log.peeled = False
-        line = log.line(max(log.data.rfind(b"\n", at, hit) + 1, at))
+        line = _announced(log, max(log.data.rfind(b"\n", at, hit) + 1, at))
         taken = readers.read(log, line)
         if taken and log.peeled:
             log.wrapped = True
         if not taken or log.claims.skip(line.start) == line.start:
             at = line.end
     messages.finish(log)
+
+
+def _announced(log: Log, start: int) -> Line:
+    """Return the line that begins at an offset, without a progress bar or a quote mark before it."""
+    line = log.line(start)
+    begin = behind_lead_in(log.data, start, line.end)
+    if begin == start:
+        return line
+    log.claims.add(start, begin, "lead_in")
+    line = log.line(begin)
+    if log.unwrapped is None:
+        return line
+    bare = peel(line.text.encode())  # a launcher may have put its prefix behind the bar
+    rank = line.rank if line.rank is not None else bare.sender.rank
+    return replace(line, text=bare.text.decode("utf-8", "replace"), rank=rank)
 
 
 def _events(log: Log, tallies: Tallies, wrapping: Wrapping | None) -> LogEvents:

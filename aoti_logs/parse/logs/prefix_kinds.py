@@ -141,7 +141,7 @@ KINDS: tuple[PrefixKind, ...] = (
     PrefixKind("quote", rb"(?!>>>(?: |$))>(?:>| >){0,9}(?: |$)", b">", certain=False),
     PrefixKind("srun", rb" {0,5}(?P<rank>\d{1,6}):(?: |$)", b" " + _DIGITS, relays=True, certain=False),
     PrefixKind("mpiexec", rb"\[(?P<rank>\d{1,7})\](?: |$)", b"[", relays=True, certain=False),
-    PrefixKind("numbered", rb"(?: {0,5}\d{1,6}:|\[\d{1,7}\])(?: |$)", b"[ " + _DIGITS, certain=False),
+    PrefixKind("numbered", rb"(?: {0,5}\d{1,6}:|\[\d{1,7}\]| {0,5}\d{1,6}(?= )|\d{1,6}$)(?: |$)", b"[ " + _DIGITS, certain=False),
     PrefixKind("compose", rb"(?P<worker>" + _NAME + rb"?) {1,80}\|(?: |$)", relays=True, certain=False),
     PrefixKind(
         "stern", rb"(?P<worker>[a-z0-9][a-z0-9.-]{0,230}-[a-z0-9]{1,10} [a-z0-9][a-z0-9-]{0,62}) ", relays=True, certain=False
@@ -161,6 +161,7 @@ REST = PrefixKind(
     rb"|\| *" + _LEVEL + rb" *\| *[\w.]{1,200} *[|:] ?"
     rb"|(?:- )?[\w.:/<>-]{1,200} - " + _LEVEL + rb" - "
     rb"|- " + _LEVEL + rb" - (?:" + _EXCEPTION + rb"\w{0,200}[._][\w.]{0,200} - |root - )?"
+    rb"|\[" + _LEVEL + rb" {0,2}\] W-[\w.-]{1,200}-std(?:out|err) [\w.]{1,200} - "
     rb"|\[" + _LEVEL + rb"\] \[[\w./-]{1,200}\.py:\d{1,7}:[\w<>.]{1,100}\] ?"
     rb"|\[" + _LEVEL + rb"\]:? (?:\[?" + _EXCEPTION + rb"[\w.]{1,200}\]?: )?"
     rb"|" + _LEVEL + rb" {1,9}\[?[\w./-]{1,200}\.py:\d{1,7}\]?:? (?:- )?"

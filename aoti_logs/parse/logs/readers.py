@@ -11,6 +11,8 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from aoti_logs.parse.python import exception_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -95,7 +97,8 @@ _SECOND = (
             b"*** Process received", b"on signal ", b"(signal ", b"received by PID", b"exitcode", b": segfault at ",
             b"traps: ", b"oom_kill", b"oom-kill", b"OOMKilled", b"free(): ", b"alloc(): ", b"double free", b"\ncorrupted ",
             b"smashing detected", b"overflow detected", b"malloc_consolidate", b"munmap_chunk", b"virtual method called",
-            b"' failed.", b"libc++abi: terminating", b"==== backtrace", b"Stack dump", b"\nProcess ",
+            b"' failed.", b"libc++abi: terminating", b"==== backtrace", b"Stack dump", b"LLVM ERROR: ",
+            b"UNREACHABLE executed", b"\nProcess ",
         ),
         (
             "fatal python error: ", "fatal exception: ", "(most recent call first):", "timeout (", 'file "', "file ???",
@@ -105,6 +108,7 @@ _SECOND = (
             "your application terminated", "received by pid", "exitcode", "srun: error: ", "slurmstepd: error: ",
             ": segfault at ", "traps: ", "out of memory: kill", "process finished with exit code", "(): ", "double free",
             "corrupted ", "smashing detected", "overflow detected", "virtual method called", "assertion `",
+            "llvm error: ", "unreachable executed",
         ),
     ),
     Reader(
@@ -127,27 +131,23 @@ _SECOND = (
     Reader(
         "errors.failure_line",
         "read_compiler",
-        (b" error: ",),
+        (b" error: ", b": cannot find -l", b"undefined reference to"),
         ("error", "unimplemented", "cannot find", "undefined reference", "undefined symbol", "no such file"),
     ),
-    Reader(
-        "python.traceback",
-        "read_exception",
-        (),
-        ("error", "exception", "interrupt", "failed", "unsupported", "outofresources", "traceback"),
-    ),
+    Reader("python.traceback", "read_exception", exception_name.WORDS, exception_name.NEEDS),
     Reader(
         "errors.failure_line",
         "read_failure_line",
-        (b"Could not guard on data-dependent", b"be a constant ("),
+        (b"Could not guard on data-dependent", b"be a constant (", b": Compiler: ", b"ptxas fatal", b"ptxas error"),
         (
             "error", "exception", "unsupported", "limit", "guardondatadependent", "missingoperator", "invalidcxxcompiler",
             "backendcompilerfailed", "compiletimeassertionfailure", "triton", "ptxas", "passmanager", "pass manager",
             "failed to translate module", "failed to run pass", "out of resource: ", "- ", "constraints violated (",
             "specializations unexpectedly required (", " not in range [", "data-dependent expression", "hit config.",
-            "hit recompilation", "no fake impl", "meta tensors", "backend=", "c++ compile",
+            "hit recompilation", "no fake impl", "meta tensors", "backend=", "c++ compile", "is not found.", "triton installation", "find c compiler", "too old to be supported",
         ),
     ),
+    Reader("errors.bare_break", "read_bare_break", (b"\n  Explanation: ",), (" explanation: ",)),
     Reader("compiles.draft_export", "read_draft_report", (b"issue(s) found during export",), ("issue(s) found during export",)),
     Reader(
         "aoti.line",

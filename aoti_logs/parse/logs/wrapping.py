@@ -28,6 +28,7 @@ _NEARLY = 0.95
 _ROUNDS = 4
 _NAMES = 64  # workers that a log may have
 _ENTITY = re.compile(rb"&(?:lt|gt|quot|#39|#x27|amp);")
+_FENCE = BY_NAME["fence"].regex
 _FRAME = re.compile(rb"[ \t]+(?:File \"|frame #|#\d|at )")
 _EXCEPTION = re.compile(rb"(?:\w+\.)*\w*(?:Error|Exception|Warning|Interrupt|DEBUG|INFO|WARNING|ERROR)$")
 
@@ -41,7 +42,7 @@ def wrapping_of(data: bytes | mmap.mmap) -> Wrapping | None:
     filled = [line for line in lines if line.strip()]
     if not filled:
         return None
-    wrapping = _uncertain(filled, lines)
+    wrapping = _uncertain(_fenced(filled) or filled, lines)
     if any(_ENTITY.search(line) for line in filled) and not any(data.find(c) >= 0 for c in (b"<", b'"')):
         wrapping = replace(wrapping, escaped=True)
     found = wrapping != PLAIN or any(_is_wrapped(line, wrapping) for line in filled)
@@ -132,6 +133,15 @@ def _quoted(bare: list[bytes], lines: list[bytes]) -> bool:
         return True
     own = [quote.match(line) is not None and not line.startswith(b">   ") for line in lines]
     return any(all(own[n : n + 3]) for n in range(len(own) - 2))
+
+
+def _fenced(lines: list[bytes]) -> list[bytes]:
+    """Return what stands between Markdown's fences, where there are any: what stands beside it is a person's."""
+    fences = [n for n, line in enumerate(lines) if _FENCE.match(line.lstrip(b" "))]
+    if not fences:
+        return lines
+    ends = [*fences[1:], len(lines)]
+    return [line for low, high in list(zip(fences, ends, strict=True))[::2] for line in lines[low + 1 : high]]
 
 
 def _indent(lines: list[bytes]) -> int:

@@ -55,9 +55,9 @@ def read_frames(log: Log, line: Line | None) -> tuple[list[PythonFrame], list[Li
     while now is not None and len(frames) < _LONGEST:
         frame = python_frame(log, now)
         if frame is None:
-            if not _CUT.match(now.text):
+            if now.text.strip() and not _CUT.match(now.text):
                 break
-            after = log.after(now)  # a person left frames out
+            after = log.after(now)  # a person left frames out, or loguru parted the user's from a library's
             if after is None or not is_frame(after.text):
                 break
             lines.append(now)

@@ -22,6 +22,7 @@ from aoti_logs.parse.errors.message import Further, call_of, cuda_error, read_me
 from aoti_logs.parse.errors.pruned_choice import follows_choice
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.logs.figure import is_figure
+from aoti_logs.parse.python.exception_name import CLASS, is_exception
 from aoti_logs.parse.python.frames import is_faulthandler_frame, is_frame, read_frames
 from aoti_logs.parse.shape import fields, first
 
@@ -36,13 +37,11 @@ _CHAIN = re.compile(
 )
 _TYPE = r"(?:[A-Za-z_]\w*\.|<locals>\.)*[A-Za-z_]\w*(?:\([\w.]+\))?"
 _LINE = re.compile(rf"(?P<type>{_TYPE})(?::(?: |$)(?P<message>.*))?$")
-_ENDS = r"(?:Error|Exception|Interrupt|Failed|Unsupported|OutOfResources|Traceback)"
 _ALONE = re.compile(
     r"(?:[^\n]{0,200}?\b(?:raised|exception|caught): )?"
-    rf"(?P<error>(?:[A-Za-z_]\w*\.)*[A-Z]\w*{_ENDS}(?:\([\w.]+\))?(?::(?: |$).*)?)$",
+    rf"(?P<error>(?:(?:[A-Za-z_]\w*\.)*{CLASS}(?:\([\w.]+\))?(?::(?: |$).*)?|(?:\w+\.)*OutOfResources: \S.*|Exception: \S.*))$",
     re.IGNORECASE,
 )
-_NAMED = re.compile(rf"(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*{_ENDS}\b|(?:\w+\.)*OutOfResources\b")
 _ANNOUNCES = re.compile(
     r"(?:An exception occurred in a subprocess|terminated with the following error|raised|error was|"
     r"[Tt]raceback|in DataLoader worker process \d+|in (?:replica|pin memory|thread) .{0,60}|\bray::.{0,400}|\"\"\")\W*$"
@@ -51,6 +50,8 @@ _ANNOUNCES = re.compile(
 _BACKEND = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w*\.)*BackendCompilerFailed: )?backend='[^'\n]{1,200}' raised:$"
 )
+_FAILED_NODE = re.compile(r"Failed running .*:\s*$")
+"""What torch before 2.7 writes above what an operator said of fake tensors (torch/_dynamo/utils.py)."""
 _IGNORED = re.compile(r"Exception ignored (?:in|on|while)\b|--- Logging error ---$")
 """Lines of Python above the traceback of an exception that ends nothing (a destructor, logging's own handlers)."""
 _QUOTES = {'"""', "'''"}
@@ -183,8 +184,12 @@ def _one(log: Log, line: Line, depth: int) -> Block | None:
     if not lines:
         return None
     last = log.after(lines[-1])
+    if last is not None and not last.text.strip() and frames:
+        below = log.after(last)  # loguru, and old versions of IPython, leave a line blank
+        if below is not None and is_exception(below.text.strip(), below_frames=True):
+            lines, last = [*lines, last], below
     found = _LINE.match(last.text.strip()) if last is not None else None
-    if last is None or found is None or (not head and not _NAMED.match(last.text.strip())):
+    if last is None or found is None or (not head and not is_exception(last.text.strip(), below_frames=True)):
         block = Block(lines=lines)  # cut before its exception: frames are all there is
         if frames:
             span = log.span(lines[0].start, lines[-1].end)
@@ -200,7 +205,7 @@ def read_exception(log: Log, line: Line) -> bool:
     """Claim an exception's line that stands without a traceback."""
     text = line.text.strip()
     found = _ALONE.match(text)
-    if found is None or not _NAMED.match(found["error"]) or _is_metric(found["error"]):
+    if found is None or not is_exception(found["error"]) or _is_metric(found["error"]):
         return False
     above = log.before(line)
     backend = _BACKEND.match(above.text.strip()) if above is not None else None
@@ -247,7 +252,11 @@ def raised(
     said = (first(parsed, "MESSAGE") or "") if parsed else text
     # Without frames above, only a text that announces another exception goes on in lines of any form.
     # A name without a colon has no message: what stands below it is somebody else's, unless it is indented.
-    whole = (bool(lines) and (":" in text or not typed)) or said.rstrip().endswith(" raised:")
+    whole = (
+        (bool(lines) and (":" in text or not typed))
+        or said.rstrip().endswith(" raised:")
+        or _FAILED_NODE.match(said) is not None
+    )
     further = Further.ANY if whole else Further.INDENTED
     message = read_message(log, line, said, Further.KNOWN if "ray::" in said else further)
     inner = Block()
@@ -308,7 +317,7 @@ def _announced(log: Log, last: Line, texts: list[str], kind: str | None, depth: 
         is_frame(row) and not is_faulthandler_frame(row) and sure and "ray::" in said
     ):
         block = read_block(log, now, depth + 1)
-    elif sure and _NAMED.match(row) and _LINE.match(row):
+    elif sure and is_exception(row) and _LINE.match(row):
         block = raised(log, now, row, [now], (), depth + 1)
         block.lines = block.lines[1:]  # its first line was given as a traceback, so that its text goes on
     else:
