@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import aoti_logs
 from aoti_logs.parse.logs.log import read_log
-from aoti_logs.parse.python.logged_traceback import exceptions_in, not_converted
+from aoti_logs.parse.python.logged_traceback import exceptions_in
 from aoti_logs.sources.source import Kind, Source
 
 NAME = "cpu_log_suppressed"
@@ -72,11 +72,6 @@ def test_another_logger_leaves_open_what_became_of_the_exception(recorded: bytes
     found = {f.kind: f for f in _explain(other)}
     assert str(found["backend_compiler_failed"].confidence) == "likely"
     assert found["backend_compiler_failed"].role == "note"
-
-
-def test_the_function_is_read_from_the_head(recorded: bytes):
-    told = [not_converted(m) for m in messages(recorded)]
-    assert [(t.name, t.line) for t in told if t] == [("forward", 153), ("product", 171)]
 
 
 @given(st.text(max_size=300))
