@@ -281,6 +281,10 @@ class Run:
 
             traces = [self.evidence.trace(s) for s in own]
             findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
+            if len(traces) > 1:
+                from aoti_logs.rules.rank_differences import with_differences
+
+                findings = with_differences(findings, traces)
         if not findings and not own and not any(s.kind is Kind.LOG for s in self.subjects):
             from aoti_logs.rules.al701_model import model_notes
 

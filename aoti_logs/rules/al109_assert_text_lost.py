@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.codebase import common_tail
 from aoti_logs.code.model import Backend
-from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.rules.device_experiments import wait_for_launches, waiting
@@ -43,9 +43,9 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.index.case import IndexCase
-    from aoti_logs.explain import Experiment
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
 
@@ -128,17 +128,21 @@ def _waited(command: str, backend: str) -> Experiment:
     return replace(wait_for_launches(command, backend), why=why, care=None)
 
 
-def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:
-    """Yield the launches of kernels with checks up to the line of the call that failed."""
+def _named(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[tuple[Wrapper, int]]:
+    """Yield the wrappers that a failed call names, with the last line of such a call."""
     failed = [(e.call_file, e.call_line) for e in errors if e.call_file and e.call_line]
     for code in evidence.base.wrappers if failed else ():
-        wrapper = code.wrapper
         lines = [n for path, n in failed if any(common_tail(path, name) for name in code.names)]
-        if wrapper is None or not lines:
-            continue
+        if code.wrapper is not None and lines:
+            yield code.wrapper, max(lines)
+
+
+def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:
+    """Yield the launches of kernels with checks up to the line of the call that failed."""
+    for wrapper, last in _named(errors, evidence):
         for launch in wrapper.launches:
             kernel = wrapper.kernel(launch.kernel) if launch.backend is Backend.TRITON else None
-            if kernel is not None and kernel.asserts and launch.line <= max(lines):
+            if kernel is not None and kernel.asserts and launch.line <= last:
                 place = wrapper.source.place(launch.line)
                 checks = "; ".join(dict.fromkeys(text for _, text in kernel.asserts))
                 yield Link("candidate", launch.kernel, place, Confidence.POSSIBLE, (checks,))

@@ -54,7 +54,7 @@ from aoti_logs.rules.given_inputs import given_inputs
 from aoti_logs.rules.input_experiments import check_inputs, in_words
 from aoti_logs.rules.launch_values import LaunchValues, launch_values
 from aoti_logs.rules.model_death import compared
-from aoti_logs.rules.model_suspicions import null_weights, suspicions
+from aoti_logs.rules.model_suspicions import suspicions
 from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
@@ -271,10 +271,10 @@ def _possible(
     values = LaunchValues()
     if started is not None:
         values = launch_values(case.events, case.evidence, started, case.error.span.start, case.error.rank)
-    if not uses_aoti(case.events):
-        return values.because, values.links
-    if sureness in {Confidence.PROVEN, Confidence.LIKELY}:
-        return (*values.because, *null_weights(case.evidence, suspect)), values.links
+    aoti = uses_aoti(case.events)
+    if sureness in {Confidence.PROVEN, Confidence.LIKELY} or not aoti:
+        null = model_weights(case.evidence).read_by(suspect) if aoti and suspect is not None else None
+        return (*values.because, *((null,) if null is not None else ())), values.links
     found = suspicions(case, aoti=True)
     return (*values.because, *found.because), (*values.links, *found.links)
 

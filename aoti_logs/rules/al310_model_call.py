@@ -42,7 +42,7 @@ from aoti_logs.rules.death_facts import (
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.input_experiments import check_inputs, in_words
 from aoti_logs.rules.model_suspicions import suspicions
-from aoti_logs.rules.model_weights import full_update
+from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     aoti = kind.startswith("an")
     found = suspicions(case, aoti=aoti)
     checks = check_inputs(case.command, case.evidence) if aoti and not found.checked else ()
-    loads = (full_update(case.command),) if found.weights_absent else ()
     facts: dict[str, Any] = {
         **signal_facts(death, case.group),
         **thread_facts(death),
@@ -89,7 +88,11 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         facts=facts,
         decide=(*in_words(checks), "run under gdb for the native frames"),
         missing=(Missing("the native frames below the call", "gdb, or a core dump"),),
-        experiments=(*loads, *checks, with_gdb(case.command, case.error, case.group)),
+        experiments=(
+            *((full_update(case.command),) if model_weights(case.evidence).absent else ()),
+            *checks,
+            with_gdb(case.command, case.error, case.group),
+        ),
         doubt="the frames say where the process was, not why",
     )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.packages.package import Form
+from aoti_logs.parse.logs.count_bytes import count_bytes
 from aoti_logs.rules.checkup import Checkup, Understood
 from aoti_logs.rules.checkup_code import of_code
 from aoti_logs.rules.checkup_logs import counted, of_logs
@@ -68,6 +69,9 @@ def _understood(source: Source, events: LogEvents) -> Understood:
     )
     if source.size and bytes(source.data[source.size - 1 : source.size]) not in {b"\n", b"\r"}:
         doubts.append("its last line has no end: it may be cut off")
+    nul = count_bytes(source.data, b"\0")
+    if nul:
+        doubts.append(f"it holds {counted(nul, 'NUL byte')}: grep takes it for binary without -a")
     torn = [d for d in events.dumps if not d.complete]
     if torn:
         doubts.append(f"{counted(len(torn), 'printed value')} ends early")

@@ -11,27 +11,22 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.rules.device_suspects import suspects
 from aoti_logs.rules.given_inputs import Given, given_inputs
-from aoti_logs.rules.model_case import listed
 from aoti_logs.rules.model_death import compared, fits, package_device, possible_causes
 from aoti_logs.rules.model_weights import model_weights
 
 if TYPE_CHECKING:
-    from aoti_logs.code.evidence import Evidence
     from aoti_logs.explain import Link
     from aoti_logs.rules.error_case import ErrorCase
 
 
 @dataclass(frozen=True)
 class Suspicions:
-    """Reasons in words with what they rest on; `device` is the package's, `checked` that inputs were compared, by the model or as they were
-    printed; `weights_absent` that the library comes without some weights.
-    """
+    """Reasons in words with what they rest on; `device` is the package's, `checked` that inputs were compared, by the model or as they were printed."""
 
     because: tuple[str, ...]
     links: tuple[Link, ...]
     device: str | None
     checked: bool
-    weights_absent: bool
 
 
 def suspicions(case: ErrorCase, *, aoti: bool) -> Suspicions:
@@ -55,17 +50,4 @@ def suspicions(case: ErrorCase, *, aoti: bool) -> Suspicions:
         tuple(link for link in links if link is not None),
         device[0] if device else None,
         bool(kinds) or given.settled,
-        bool(weights.absent),
-    )
-
-
-def null_weights(evidence: Evidence, suspect: str | None) -> tuple[str, ...]:
-    """Say which weights the kernel reads that the library comes without."""
-    read = model_weights(evidence).read_by(suspect) if suspect is not None else ()
-    if not read:
-        return ()
-    whose = "this weight" if len(read) == 1 else "these weights"
-    names = listed(f"`{name}`" for name in read)
-    return (
-        f"possible: it reads {names}: the library comes without {whose}, and one that was never loaded is a null pointer",
     )
