@@ -45,7 +45,7 @@ _TRUTH = re.compile(r"Eq\(u\d+, 1\)")
 """How torch asks for the truth of a tensor."""
 _GUARD = "GuardOnDataDependentSymNode"
 _DRAFT = Experiment(
-    "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
+    "<your exporting script, with torch.export.draft_export(...) in place of torch.export.export(...)>",
     (),
     "compile",
     "goes on with the example's values and lists every such place with its line; torch 2.9 has it, 2.4 does not",
