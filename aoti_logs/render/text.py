@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Confidence
 from aoti_logs.render.names import ShortNames
 from aoti_logs.render.safe import clean
+from aoti_logs.render.window import around, room, without_middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -210,15 +212,31 @@ def confidence_line(finding: Finding) -> str:
 
 
 _MARK = {Confidence.PROVEN: " ", Confidence.LIKELY: "~", Confidence.POSSIBLE: "?", Confidence.UNKNOWN: "!"}
+_MEANS = {
+    Confidence.LIKELY: "likely, it rests on a name that fits",
+    Confidence.POSSIBLE: "possible, others fit as well",
+    Confidence.UNKNOWN: "not known",
+}
+_CODE = re.compile(r"\d{1,9} \| ")
 
 
 def _chain(chain: Sequence[Link], names: ShortNames) -> Iterator[str]:
-    """Write the numbered steps; `?` or `~` behind a number says that the link is not proven."""
+    """Write the numbered steps; `?` or `~` behind a number says that the link is not proven, and a line below why."""
     places = [f"{names.name(k.place.source)}:{k.place.line}" if k.place else "" for k in chain]
     width = max(map(len, places), default=0)
     for number, (link, place) in enumerate(zip(chain, places, strict=True), 1):
-        yield f"{number:2}{_MARK[link.strength]}{link.step:<10} {clean(place):<{width}}  {_cut(link.text)}"
-        for detail in link.details:
-            if detail:
-                inset = width + 16 if detail.lstrip().startswith("^") else 14
-                yield " " * inset + _cut(names.within(detail))
+        text, details = _cut(link.text), [names.within(d) for d in link.details if d]
+        if details and details[0].lstrip().startswith("^"):
+            text, details[0] = around(clean(link.text), clean(details[0]), room(width + 16))
+        yield f"{number:2}{_MARK[link.strength]}{link.step:<10} {clean(place):<{width}}  {text}"
+        for detail in details:
+            if detail.lstrip().startswith("^"):
+                yield " " * (width + 16) + detail
+            else:
+                yield " " * 14 + (
+                    without_middle(clean(detail), room(14)) if _CODE.match(detail) else _cut(detail)
+                )
+    told = [link.strength for link in chain]
+    marks = [f"{_MARK[how]} {what}" for how, what in _MEANS.items() if how in told]
+    if marks:
+        yield f"  behind a number: {'; '.join(marks)}"

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.code.index.case import IndexCase
-    from aoti_logs.code.index.case_parts import BoundTerm
+    from aoti_logs.code.index.case_parts import BoundTerm, Indexed
     from aoti_logs.code.model import Launch
     from aoti_logs.parse.facts import GraphNode
     from aoti_logs.sources.source import Source
 
 _WIDE = 400
 _SHOWN = 4
+_LONGEST_GIVEN = 40
+_STATEMENT = 12  # lines
 
 
 def links_of(case: IndexCase) -> tuple[Link, ...]:
@@ -47,7 +49,9 @@ def _others(case: IndexCase) -> Iterator[Link]:
 
 def _assertion(case: IndexCase) -> Link:
     assertion = case.assertion
-    where = f"{assertion.file}:{assertion.line} {assertion.function or ''}".strip() if assertion.file else ""
+    # A GPU prints `unknown` for every kernel of Triton: as the name of a function it would read like a verdict.
+    function = f" {assertion.function}" if assertion.function not in {None, "unknown"} else ""
+    where = f"{assertion.file}:{assertion.line}{function}" if assertion.file else ""
     if not assertion.line and where:
         where = f"names no line of a file: `{where}`"
     details = (count_text(case),) if case.site is not None or not where else (where, count_text(case))
@@ -134,7 +138,10 @@ def _carets(case: IndexCase, launch: Launch) -> tuple[str, ...]:
         if found < 0:
             return (f"{term.argument.text} is {term.param}",)
         if argument is term.argument:
-            return (" " * found + "^" * len(folded) + f" is {term.param}",)
+            given = one_line(term.argument.text)
+            given = given if len(given) <= _LONGEST_GIVEN else given[:_LONGEST_GIVEN] + "..."
+            said = f"{term.param} = {given}, argument {len(before) + 1}"
+            return (" " * found + "^" * len(folded) + f" {said}",)
         at = found + len(folded)
     return ()
 
@@ -259,7 +266,19 @@ def _indexed(case: IndexCase) -> Iterator[Link]:
             + (f" = {name}" if item.tensor.name else "")
             + rows
         )
-        yield Link("indexed", text, source.place(item.line), details=(_quote(source, item.line),))
+        yield Link("indexed", text, source.place(item.line), details=(_access(source, item),))
+
+
+def _access(source: Source, item: Indexed) -> str:
+    """Quote the line that reads or writes; a statement of vectorised C++ has it some lines below its first."""
+    first = _quote(source, item.line)
+    for line in range(item.line + 1, item.line + _STATEMENT) if first.endswith("=") else ():
+        text = _quote(source, line)
+        if f"{item.ptr}[" in text or f"{item.ptr} +" in text:
+            return f"{line} | {text}"
+        if text == ";":
+            break
+    return first
 
 
 def _python(case: IndexCase) -> Iterator[Link]:
