@@ -64,7 +64,9 @@ def test_a_line_without_its_middle_is_not_much_longer_than_asked(text, width):
 
 def _screen(*strengths: Confidence) -> list[str]:
     chain = tuple(Link("kernel", "k", None, strength) for strength in strengths)
-    return list(finding_lines(Finding("AL103", "k", "cause", "error", Confidence.POSSIBLE, "t", {}, chain=chain)))
+    return list(
+        finding_lines(Finding("AL103", "k", "cause", "error", Confidence.POSSIBLE, "t", {}, chain=chain))
+    )
 
 
 def test_marks_are_explained_once_where_they_occur():
