@@ -260,6 +260,7 @@ class Run:
             rank: only findings of this rank.
         """
         from aoti_logs.explain import Explanation
+        from aoti_logs.plan.next_step import with_next
         from aoti_logs.rules.engine import explain_log
         from aoti_logs.rules.ranks import by_rank
         from aoti_logs.rules.runs import by_run
@@ -299,7 +300,7 @@ class Run:
             findings = [f for f in findings if f.rank in {rank, None}]
             if others:
                 problems = (*problems, f"{len(others)} findings of other ranks than {rank} are not shown")
-        findings = by_run([signed(f, self.evidence) for f in by_rank(findings)])
+        findings = [with_next(f, self) for f in by_run([signed(f, self.evidence) for f in by_rank(findings)])]
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Explanation(
@@ -319,7 +320,7 @@ class Run:
             other: the other run.
             names: what the screen calls them.
         """
-        from aoti_logs.plan.situation import release_of
+        from aoti_logs.code.wrapper_release import exact_release
         from aoti_logs.rules.comparison import compared
         from aoti_logs.rules.signature import signature_of
 
@@ -327,7 +328,7 @@ class Run:
         for run in (self, other):
             causes = [f for f in run.explain().findings if f.role == "cause"]
             sides.append([(f, signature_of(f, run.evidence)) for f in causes])
-        found = [release_of(run) for run in (self, other)]
+        found = [exact_release(run.evidence) for run in (self, other)]
         first, second = (None if v is None else f"{v[0]}.{v[1]}" for v in found)
         return compared(names, sides[0], sides[1], (first, second))
 

@@ -231,3 +231,46 @@ def test_without_code_the_screen_says_less(name: str, fixtures_dir: Path, tmp_pa
     """The log alone: what needs the wrapper is left out or said to be missing."""
     (tmp_path / "run.log").write_bytes((fixtures_dir / name / "run.log").read_bytes())
     golden(f"screens/{name}.alone.txt", str(aoti_logs.load(tmp_path / "run.log").explain()))
+
+
+@pytest.mark.parametrize("name", ["cpu_nan_check_float8", "cpu_compile_nan_check_float8"])
+def test_a_check_that_cannot_read_the_tensor_says_nothing_about_its_values(name: str, fixtures_dir: Path):
+    folder = fixtures_dir / name
+    (cause,) = [f for f in aoti_logs.load(folder / "run.log", context=folder).explain() if f.role == "cause"]
+    assert (cause.rule, cause.facts["tensor_dtype"]) == ("AL402", "Float8_e4m3fn")
+    assert "not the model" in cause.title and "NaN in" not in cause.title
+
+
+def test_a_call_of_the_check_alone_makes_nan_likely_and_not_proven(findings):
+    finding = only(findings(CALL), "AL402")
+    assert finding.confidence == "likely"
+    assert finding.doubt is not None and "cannot read the tensor" in finding.doubt
+
+
+def test_a_call_of_the_check_that_ends_in_another_error_is_no_nan(findings):
+    raised = RAISED.replace(
+        "At least one {} in arg4_1", "CUDA error: an illegal memory access was encountered"
+    )
+    found = findings(CALL + raised)
+    assert all(f.rule != "AL402" for f in found)
+    assert any(f.role == "cause" for f in found)
+
+
+def test_results_that_differ_beside_a_call_whose_error_is_ignored_name_it_as_possible(
+    fixtures_dir: Path, tmp_path: Path
+):
+    """The text is that of torch.testing.assert_close; the wrapper is recorded."""
+    (tmp_path / "run.log").write_text(
+        'Traceback (most recent call last):\n  File "t.py", line 3, in <module>\n    torch.testing.assert_close(a, b)\n'
+        "AssertionError: Tensor-likes are not close!\n\nMismatched elements: 1 / 4 (25.0%)\n"
+    )
+    found = (
+        aoti_logs.load(tmp_path / "run.log", context=fixtures_dir / "audit" / "scattered").explain().findings
+    )
+    (cause,) = [f for f in found if f.role == "cause"]
+    assert (cause.rule, cause.confidence) == ("AL405", "unknown")
+    assert any("ignores its error code" in b for b in cause.verdicts[0].because)
+    quoted = [k for k in cause.chain if k.step == "unchecked"]
+    assert quoted and all("scatter" in k.text or "index_put" in k.text for k in quoted)
+    alone = aoti_logs.load(tmp_path / "run.log").explain().findings[0]
+    assert not any("ignores" in b for b in alone.verdicts[0].because)

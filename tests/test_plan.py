@@ -122,7 +122,7 @@ def test_a_log_without_a_command_gets_words_for_it(tmp_path: Path, fixtures_dir:
     text = (fixtures_dir / "gpu_illegal_read" / "run.log").read_text()
     (tmp_path / "a.log").write_text(text.partition("\n")[2])
     _, ladder = lead(aoti_logs.load(tmp_path / "a.log").explain())
-    assert ladder.steps[0].commands[0].line == "CUDA_LAUNCH_BLOCKING=1 <your command>"
+    assert ladder.steps[0].commands[0].line == "CUDA_LAUNCH_BLOCKING=1 <the same command as before>"
     assert not ladder.steps[0].commands[0].shown
 
 
@@ -180,9 +180,9 @@ def test_variables_of_torch_are_read_by_the_installed_torch():
     others = {
         "CUDA_LAUNCH_BLOCKING", "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "CUDA_COREDUMP_SHOW_PROGRESS", "LD_DEBUG", "MALLOC_CHECK_",
         "MALLOC_PERTURB_", "AMD_SERIALIZE_KERNEL", "NCCL_DEBUG", "PYTHONFAULTHANDLER", "PYTHONUNBUFFERED", "PYTORCH_NO_CUDA_MEMORY_CACHING",
-        "AOT_INDUCTOR_DEBUG_COMPILE",
     }  # fmt: skip
-    wanted = {k for _, r in RUNGS for k, _ in (*r.env, *r.run_env)} - others
+    # What only an older torch read, an installed one need not have.
+    wanted = {k for _, r in RUNGS if r.below is None for k, _ in (*r.env, *r.run_env)} - others
     places = (
         "_inductor",
         "_dynamo",

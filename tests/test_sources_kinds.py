@@ -19,6 +19,11 @@ SAMPLES = {
         b"\n#include <torch/csrc/inductor/aoti_include/cpu.h>\n// Definition of AOTI runtime interface functions\n",
         Kind.WRAPPER_CPP,
     ),
+    "one record of docker's json-file driver": (
+        "1f3-json.log",
+        b'{"log":"RuntimeError: \\"x\\"\\n","stream":"stderr","time":"2024-11-29T12:00:00Z"}\n',
+        Kind.LOG,
+    ),
     "wrapper of torch 2.4, kernels inside": (
         "c.cpp",
         b"\n#include <torch/csrc/inductor/aoti_runtime/interface.h>\n#include <torch/csrc/inductor/aoti_runtime/model_container.h>\n",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aoti_logs.code.names.graph_shelf import GraphShelf
     from aoti_logs.code.names.witnesses import Witnesses
     from aoti_logs.code.packages.package import Package, PackagedModel
+    from aoti_logs.code.wrapper_release import Releases
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.parse.facts import Graph, KernelOrigin, Range, Signature, SourceName, Symbol
     from aoti_logs.records.trace import TraceIndex
@@ -114,6 +115,13 @@ class Evidence:
         from aoti_logs.code.names.graph_shelf import GraphShelf
 
         return GraphShelf(self.sources)
+
+    @cached_property
+    def releases(self) -> Releases:
+        """The releases of torch that can have compiled the code at hand."""
+        from aoti_logs.code.wrapper_release import releases_of
+
+        return releases_of(self)
 
     @property
     def graphs(self) -> tuple[Graph, ...]:

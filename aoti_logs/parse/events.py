@@ -304,6 +304,8 @@ class LogLine:
     lines: range | tuple[int, ...]
     span: Span
     style: str = "default"
+    prefixed: int | None = None
+    """How many of its lines have the prefix; None: all in the default style, one in the others."""
     sender: Sender | None = None
     """Who sent its first line, where the log is wrapped."""
 

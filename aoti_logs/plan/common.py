@@ -30,20 +30,41 @@ _CHECK = Rung(
     ),
     needs=("aoti", "checks_generated"),
     has="checks_on",
+    since=(2, 8),
+)
+_CHECK_27 = replace(
+    _CHECK,
+    tells="whether every input has the dtype, sizes and strides that the model was compiled for",
+    misleads=(
+        _CHECK.misleads[0],
+        "it tests no relation between two sizes and no device; any text that is not empty switches it on, `0` too",
+    ),
     since=(2, 7),
+    below=(2, 8),
 )
 _CHECK_OLD = replace(
-    _CHECK,
+    _CHECK_27,
     name="compile with checks of the inputs",
     effect="compile",
     when="generates the checks when compiling; they then run always",
     cost="a compile without optimisation: slow CPU kernels",
     proof="torch 2.6 and older: torch/_inductor/codegen/cpp_wrapper_cpu.py tests config.aot_inductor.debug_compile",
     env=(("AOT_INDUCTOR_DEBUG_COMPILE", "1"),),
-    misleads=("unoptimised CPU kernels round differently", _CHECK.misleads[0]),
+    misleads=(
+        "they test no device: a tensor on another device, or a meta tensor, passes",
+        "unoptimised CPU kernels round differently",
+        _CHECK.misleads[0],
+    ),
     needs=("aoti",),
-    since=(2, 4),
+    since=(2, 6),
     below=(2, 7),
+)
+_CHECK_FIRST = replace(
+    _CHECK_OLD,
+    proof="torch 2.4: torch/_inductor/codegen/cpp_wrapper_cpu.py writes them for abi_compatible code only",
+    env=(*_CHECK_OLD.env, ("TORCHINDUCTOR_ABI_COMPATIBLE", "1")),
+    since=(2, 4),
+    below=(2, 6),
 )
 _BLOCKING = Rung(
     "wait for each launch",
@@ -267,10 +288,21 @@ _EAGER_AOTI = Rung(
 )
 
 
-def check(outcomes: Sequence[Outcome]) -> tuple[Rung, Rung]:
+def check(outcomes: Sequence[Outcome]) -> tuple[Rung, ...]:
     """Check the inputs: by a variable of the run, in torch 2.6 and older by compiling again."""
     found = tuple(outcomes)
-    return replace(_CHECK, outcomes=found), replace(_CHECK_OLD, outcomes=found)
+    # Checks of 2.7 and older test no device, so they neither show nor exclude a tensor on another one.
+    rest = tuple(_without(o, "AL203") for o in found if "device" not in o.seen)
+    older = (replace(rung, outcomes=rest) for rung in (_CHECK_27, _CHECK_OLD, _CHECK_FIRST))
+    return (replace(_CHECK, outcomes=found), *older)
+
+
+def _without(outcome: Outcome, code: str) -> Outcome:
+    return replace(
+        outcome,
+        proves=tuple(c for c in outcome.proves if c != code),
+        excludes=tuple(c for c in outcome.excludes if c != code),
+    )
 
 
 def eager(outcomes: Sequence[Outcome]) -> tuple[Rung, Rung]:

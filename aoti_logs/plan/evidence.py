@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.wrapper_release import always_checks
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.sources.source import Kind
 
@@ -51,7 +52,7 @@ def evidence_of(
     """
     found: dict[str, tuple[str, Place | None]] = {}
     place = next((n.span.place for n in events.notes if n.kind == "command"), None)
-    for name, shown in (*_switched(env), *_of_facts(finding, run)):
+    for name, shown in (*_checks(env, run), *_switched(env), *_of_facts(finding, run)):
         found.setdefault(name, (shown, place if "=" in shown else None))
     for name, shown, span in _printed(events, kernels):
         found.setdefault(name, (shown, span.place))
@@ -63,10 +64,17 @@ def evidence_of(
     return found
 
 
-def _switched(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _checks(env: Mapping[str, str], run: Ran) -> Iterator[tuple[str, str]]:
+    """Tell whether the inputs were compared; code of torch before 2.7 does not read the variable."""
     checks = env.get("AOTI_RUNTIME_CHECK_INPUTS")
-    if checks is not None and not checks.startswith("0"):
+    old = run.evidence.releases.before((2, 7))
+    if checks is not None and not checks.startswith("0") and not old:
         yield "checks_on", f"AOTI_RUNTIME_CHECK_INPUTS={checks} in the command"
+    if old and always_checks(run.evidence):
+        yield "checks_on", "the code at hand compares its inputs whenever it runs"
+
+
+def _switched(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name, variables in _SWITCHES.items():
         for variable in variables:
             value = env.get(variable, "")

@@ -21,7 +21,7 @@ RUNGS = (
         ),
         misleads=("one right result proves it for this size only",),
         needs=("small_size",),
-        since=(2, 7),
+        since=(2, 8),
     ),
     *check(
         (

@@ -41,6 +41,7 @@ _NAMES = (
     "al218_deprecation",
     "al219_device_information",
     "al220_runtime_warnings",
+    "al221_command_settings",
     "al301_device_fault",
     "al302_rocm_fault",
     "al303_sanitizer",

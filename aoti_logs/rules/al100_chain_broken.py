@@ -7,7 +7,8 @@ that printed it: no wrapper, no package, no trace, no cache file. The assertion 
 
 ## Why it matters
 The text of an assertion repeats from kernel to kernel. Guessing from the text alone names the
-wrong tensor as easily as the right one, so nothing is guessed.
+wrong tensor as easily as the right one, so nothing is guessed. On a CPU the text names the kernel, and
+the kernel is named after the operators that are fused in it; they are listed where the name has one reading.
 
 ## Evidence it needs
 A failed bounds check. It applies only when no kernel was found.
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.code.names.fused_operators import fused_operators
 from aoti_logs.explain import Confidence, Verdict
 from aoti_logs.rules.rule import Rule
 
@@ -42,6 +44,11 @@ def judge(case: IndexCase) -> Verdict | None:
         )
     elif text is not None and text.bound_symbols:
         because.append(f"the bound {bound} holds sizes that the launch of the kernel tells")
+    operators = fused_operators(case.assertion.function or "")
+    if operators is not None:
+        because.append(
+            f"its kernel is named after the operators that are fused in it: {', '.join(operators)}"
+        )
     return Verdict(
         "AL100",
         "an index is out of bounds in a kernel that is not at hand",

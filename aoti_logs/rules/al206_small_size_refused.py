@@ -17,7 +17,7 @@ The text. The range is quoted from the exported program (printed, or saved in th
 is this one.
 
 ## What to do
-Run without the check, or compile with `aot_inductor.check_lowerbound=False` (torch 2.11 and later). Where the result
+Run without the check, or compile with `aot_inductor.check_lowerbound=False` (torch 2.10 and later). Where the result
 of a small size matters, compare it with eager once: code that was compiled for 2 or more rows may be wrong for fewer.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SPECIAL = 2
 _FIX = (
-    "run without AOTI_RUNTIME_CHECK_INPUTS, or compile with aot_inductor.check_lowerbound=False (torch 2.11+)"
+    "run without AOTI_RUNTIME_CHECK_INPUTS, or compile with aot_inductor.check_lowerbound=False (torch 2.10+)"
 )
 _RANGE = Missing(
     "the range that the export declared", "the exported program, printed at export or saved in the package"
@@ -85,7 +85,9 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         decide=()
         if allowed
         else ("print the exported program: `Range constraints` shows the declared range",),
-        experiments=() if al201.built_in(found) else (_without(case.command),),
+        experiments=()
+        if al201.built_in(found) or case.evidence.releases.before((2, 7))
+        else (_without(case.command),),
         doubt="the wrapper at hand has this check; that it is the model that ran is not quoted"
         if allowed
         else None,

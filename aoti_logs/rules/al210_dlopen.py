@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _MODEL = re.compile(r"AOTInductor|aoti_|_binary_constants_bin|torchinductor|/aotinductor|/c[a-z2-7]{51}[/.]")
 _OURS = re.compile(r"\b(?:AOTIModel|aot_load|aoti_load|load_package|_load_aoti|aot_inductor)")
+_LACKS = "not in the library"
 _OLD_STRING = re.compile(r"Ss|SbIwE")
 _WORD = re.compile(r"(?<![ST\d])(?<!L[a-z])([1-9]\d{0,3})(?=[A-Za-z_])")
 _NEW_STRING = "__cxx11"
@@ -99,7 +100,7 @@ def _is_model(case: ErrorCase, told: DlopenError) -> bool:
     ):
         nvrtc = "nvrtc" in (told.library or "")
         return not nvrtc
-    if _MODEL.search(f"{told.library} {told.undefined_symbol}"):
+    if told.reason == _LACKS or _MODEL.search(f"{told.library} {told.undefined_symbol}"):
         return True
     return loads_package(case.error) or any(_OURS.search(f.code or "") for f in case.error.python_frames)
 
@@ -146,6 +147,13 @@ def _cause(told: DlopenError, story: Story) -> _Cause:
 
 def _of_symbol(told: DlopenError, symbol: str, name: str, story: Story) -> _Cause:
     shown = demangled(symbol) or symbol
+    if told.reason == _LACKS:
+        return _Cause(
+            f"the model's library has no function `{symbol}`: an older torch made it than loads it",
+            ("the runner says so itself: it found no such function in the library that it had loaded",),
+            ("compile the model again with the torch that loads it",),
+            Confidence.LIKELY,
+        )
     if symbol.startswith("AOTInductorModel"):
         if "Create" not in symbol:
             return _Cause(

@@ -15,14 +15,15 @@ input that the model was not compiled for is the commonest reason, and nothing c
 The text, and something that shows that a model raised it: the call of the runner, or frames of the model.
 
 ## What to do
-Run once with `AOTI_RUNTIME_CHECK_INPUTS=1` (torch 2.7+): it names the input that differs from what was compiled.
+Run once with `AOTI_RUNTIME_CHECK_INPUTS=1` (torch 2.7+; before, compile with `AOT_INDUCTOR_DEBUG_COMPILE=1`): it names the
+input that differs from what was compiled.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Experiment, Missing
+from aoti_logs.explain import Confidence, Missing
 from aoti_logs.parse.aoti.facts import LayoutMismatch, ProxyError, RuntimeFault
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.aoti_story import (
@@ -35,6 +36,8 @@ from aoti_logs.rules.aoti_story import (
     story_of,
 )
 from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.given_inputs import given_inputs
+from aoti_logs.rules.input_experiments import check_inputs
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -52,6 +55,8 @@ _FAULTS = {
     "proxy": "the model and its file of operators (.json) do not belong together",
     "cpu": "the CPU runtime reported an error",
 }
+
+_COMMONEST = "an input shape, dtype or device that the model was not compiled for is the commonest reason"
 
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
@@ -91,6 +96,7 @@ def _told(case: ErrorCase, story: Story, said: str, confidence: Confidence) -> E
         facts["op"] = operator
     name = f"`{operator}` failed in the model" if operator else "the model raised an error"
     fault = isinstance(case.error.detail, RuntimeFault) and said == _FAULTS.get(case.error.detail.problem)
+    given = given_inputs(case.events, case.evidence, case.error.span.start)
     doubt = None
     if confidence is not Confidence.PROVEN:
         doubt = "`Error: ` is how AOTInductor's library prints an exception; nothing else in the log shows a model"
@@ -99,10 +105,8 @@ def _told(case: ErrorCase, story: Story, said: str, confidence: Confidence) -> E
         "aoti_runtime_error",
         said if fault and not operator else f"{name}: {said}",
         confidence,
-        because=()
-        if fault
-        else ("an input shape, dtype or device that the model was not compiled for is the commonest reason",),
-        links=story_links(story),
+        because=() if fault else given.because or (_COMMONEST,),
+        links=(*story_links(story), *(m.link for m in given.misfits)),
         facts=facts,
         missing=()
         if operator
@@ -112,16 +116,7 @@ def _told(case: ErrorCase, story: Story, said: str, confidence: Confidence) -> E
                 "`Exception raised from` and the C++ frames below it (TORCH_SHOW_CPP_STACKTRACES=1)",
             ),
         ),
-        experiments=(
-            Experiment(
-                case.command,
-                (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
-                "run",
-                "it says which input differs in dtype, device, size or stride from what was compiled",
-                "read at the first run of each loaded model, torch 2.7+; before, compile with AOT_INDUCTOR_DEBUG_COMPILE=1",
-                "it also refuses sizes 0 and 1 that may compute correctly (AL206)",
-            ),
-        ),
+        experiments=() if given.settled else check_inputs(case.command, case.evidence),
         doubt=doubt,
     )
 

@@ -7,7 +7,8 @@ has not the function that was asked for.
 ## Why it matters
 The text does not say which kernel, and looks like a broken installation. It is nearly always a difference between
 where the kernel was compiled and where it runs: another compute capability, a toolchain (ptxas) newer than the
-driver, a cache or a package that was copied.
+driver, a cache or a package that was copied. `CUDA error: no kernel image is available` does not even say whose kernel: torch's
+own wheel may have none for this GPU, or a compiled model, an extension.
 
 ## Example
 `Triton Error [CUDA]: device kernel image is invalid`: a ptxas that is newer than the driver.
@@ -22,6 +23,7 @@ machine that compiled; compile again on the machine that runs, with an empty cac
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Link
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 KIND = "kernel_image_invalid"
+_HOST = re.compile(
+    r"no kernel image is available for execution on the device|device kernel image is invalid|invalid device function|"
+    r"the provided PTX was compiled with an unsupported toolchain"
+)
 _DECIDE = (
     "compare the driver's CUDA version (nvidia-smi), torch.version.cuda, ptxas and the GPU with those that compiled",
 )
@@ -45,6 +51,8 @@ _DECIDE = (
 def tell_error(case: ErrorCase) -> ErrorTold | None:
     """Say what the driver refused; a file that is not there is the runner's affair (AL214)."""
     told = case.error.detail
+    if isinstance(told, ImageError) and told.source == "runtime" and (host := _HOST.match(told.reason)):
+        return _of_host(case, host[0], told.platform)
     if not isinstance(told, ImageError) or told.reason == "file not found" or told.source == "runtime":
         return None
     story = story_of(case)
@@ -66,6 +74,26 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         because=because,
         links=(*links, *story_links(story)),
         facts=facts,
+        decide=_DECIDE,
+    )
+
+
+def _of_host(case: ErrorCase, reason: str, platform: str) -> ErrorTold:
+    """Say what `CUDA error: ...` means: the runtime does not say whose kernel it was."""
+    _, because = _words(ImageError(platform, "runtime", reason))
+    whose = (
+        "possible: a kernel of torch itself, built for other GPUs (`torch.cuda.get_arch_list()` lists them)",
+        "possible: a kernel of a compiled model, an extension or the user, compiled on another kind of GPU",
+    )
+    story = story_of(case)
+    return ErrorTold(
+        "AL216",
+        KIND,
+        f"{platform} cannot run a kernel on this GPU: {reason}",
+        Confidence.PROVEN,
+        because=(*because, *whose) if "toolchain" not in reason else because,
+        links=story_links(story),
+        facts={**story_facts(story), "reason": reason, "platform": platform},
         decide=_DECIDE,
     )
 

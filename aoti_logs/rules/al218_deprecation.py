@@ -1,7 +1,8 @@
-"""The program uses an entry point that torch asks to leave.
+"""The program uses an entry point that torch asks to leave, or that it has no more.
 
 ## What it says
-Which function, and what to use instead. It is a note: the program goes on.
+Which function, and what to use instead. As long as torch only warns it is a note: the program goes on. A name that this torch has
+no more is an error: then it says what took its place, where that is known.
 
 ## Why it matters
 `torch._export.aot_compile` and `aot_load` make and load a bare `.so`, without its kernel files and metadata, which
@@ -11,8 +12,14 @@ breaks when it is moved; `aoti_compile_and_package` makes a package.
 The banner of `+====+` lines and `torch._export.aot_compile()/torch._export.aot_load() is being deprecated, ...`, once a
 process.
 
+## Names that are gone
+| name | what took its place |
+|---|---|
+| `torch._export.capture_pre_autograd_graph` (warned of in 2.4 and 2.6, gone in 2.9) | `torch.export.export(...).module()` |
+| a value of `torch._inductor.config` or `torch._dynamo.config` | what `aoti-logs settings NAME` knows of it: until which release it was there, its newer name |
+
 ## Evidence it needs
-The message of torch's logger.
+The message of torch's logger, or the error.
 
 ## What to do
 Change the calls as torch says.
@@ -30,10 +37,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.parse.events import LogLine
+    from aoti_logs.rules.error_case import ErrorCase, ErrorTold
     from aoti_logs.rules.log_notes import LogCase
 
 _WORDS = ("is being deprecated", "is deprecated", "You no longer need to specify")
 _BANNER = 4
+
+
+def tell_error(case: ErrorCase) -> ErrorTold | None:
+    """Say what took the place of a name that this torch has no more."""
+    from aoti_logs.rules.removed_name import removed_name
+
+    return removed_name(case)
 
 
 def log_notes(case: LogCase) -> Iterator[Finding]:

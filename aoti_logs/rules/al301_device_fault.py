@@ -21,6 +21,12 @@ The error text. With the command line or the hints below the error it knows whet
 of the value printer it knows the last launch that began. What the driver says while it writes a core dump of the device
 (`coredump: Detected an exception ...`), and what cuda-gdb shows, proves the kernel, as compute-sanitizer does (AL303).
 
+Of a model of AOTInductor it lists what ends so, each as possible: inputs that do not fit (excluded where they were printed
+or compared), weights that nobody loaded, kernels of the user's own, in which Inductor tests no index, with products that
+int32 does not hold (`program_id * stride`), and custom operators, whose fake function has to compute sizes with SymInts.
+Where the value printer shows what the last kernel was given, an abnormal tensor is followed back to the launch that wrote it
+and to the first NaN; where all is sound, the kernel itself is suspect.
+
 On recent GPUs a wild access is often reported as `operation not supported on global/shared address space`
 (cudaErrorInvalidAddressSpace): the address points into a window that is not global memory.
 
@@ -36,17 +42,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import COMPILES
 from aoti_logs.explain import Confidence, Link, Missing
 from aoti_logs.parse.errors.device_errors import device_errors
 from aoti_logs.parse.errors.device_exception import DeviceException
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, LogLine
-from aoti_logs.rules.death_facts import check_inputs
 from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches, waiting
-from aoti_logs.rules.device_run import inputs_checked, last_printed, launch_blocking, reported_call, uses_aoti
+from aoti_logs.rules.device_run import last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
-from aoti_logs.rules.model_case import listed
-from aoti_logs.rules.model_death import package_device, possible_causes, user_kernels
+from aoti_logs.rules.given_inputs import given_inputs
+from aoti_logs.rules.input_experiments import check_inputs, in_words
+from aoti_logs.rules.launch_values import LaunchValues, launch_values
+from aoti_logs.rules.model_death import compared
+from aoti_logs.rules.model_suspicions import suspicions
 from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
@@ -117,13 +126,14 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         title += f"; `{suspect}` may have made it" if possible else f", in `{suspect}`"
     else:
         title += "; which kernel made it is not known"
+    why, links = _possible(case, run, suspect, sureness)
     return ErrorTold(
         "AL301",
         kind,
         title,
         sureness,
-        because=(*_because(case.error, run), *_possible(case, suspect, sureness)),
-        links=tuple(_links(run)),
+        because=(*_because(case.error, run), *why),
+        links=(*_links(run), *links),
         facts=facts,
         decide=() if sureness is Confidence.PROVEN else _decide(case, run),
         notes=_notes(kind, case.error, run),
@@ -254,33 +264,20 @@ def _because(error: ErrorText, run: _Run) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _possible(case: ErrorCase, suspect: str | None, sureness: Confidence) -> tuple[str, ...]:
-    """Return what ends so in a model of AOTInductor, and what of it is excluded."""
-    if not uses_aoti(case.events):
-        return ()
-    weights = model_weights(case.evidence)
-    if sureness in {Confidence.PROVEN, Confidence.LIKELY}:
-        read = weights.read_by(suspect) if suspect is not None else ()
-        if not read:
-            return ()
-        whose = "this weight" if len(read) == 1 else "these weights"
-        names = listed(f"`{name}`" for name in read)
-        return (
-            f"possible: it reads {names}: the library comes without {whose}, and one that was never loaded is a null pointer",
-        )
-    texts = (code.source.text for code in case.evidence.base.wrappers if code.wrapper is not None)
-    # Only generated code of torch 2.7 or newer reads the variable.
-    checked = inputs_checked(case.events) and any("AOTI_RUNTIME_CHECK_INPUTS" in text for text in texts)
-    device = package_device(case.evidence)
-    said = possible_causes(device[0] if device else None, weights, aoti=True, checked=checked)
-    if checked:
-        fits = "devices, dtypes, and what the wrapper tests of sizes and strides"
-        said = (f"the inputs fit: AOTI_RUNTIME_CHECK_INPUTS compared {fits}, and refused none", *said)
-    own = user_kernels(case.evidence)
-    if own:
-        names = ", ".join(f"`{name}`" for name in own[:3])
-        said = (*said, f"possible: {names}: a kernel of the user's own, in which Inductor tests no index")
-    return said
+def _possible(
+    case: ErrorCase, run: _Run, suspect: str | None, sureness: Confidence
+) -> tuple[tuple[str, ...], tuple[Link, ...]]:
+    """Return what ends so in a model of AOTInductor, and what of it is excluded; for a kernel that began last, what it was given."""
+    started = run.printed.started if run.printed is not None else None
+    values = LaunchValues()
+    if started is not None:
+        values = launch_values(case.events, case.evidence, started, case.error.span.start, case.error.rank)
+    aoti = uses_aoti(case.events)
+    if sureness in {Confidence.PROVEN, Confidence.LIKELY} or not aoti:
+        null = model_weights(case.evidence).read_by(suspect) if aoti and suspect is not None else None
+        return (*values.because, *((null,) if null is not None else ())), values.links
+    found = suspicions(case, aoti=True)
+    return (*values.because, *found.because), (*values.links, *found.links)
 
 
 def _links(run: _Run) -> list[Link]:
@@ -304,7 +301,7 @@ def _links(run: _Run) -> list[Link]:
 
 
 def _decide(case: ErrorCase, run: _Run) -> tuple[str, ...]:
-    first = ("run again with AOTI_RUNTIME_CHECK_INPUTS=1",) if _asks_inputs(case) else ()
+    first = in_words(_input_checks(case))
     sanitizer = run.backend == "cuda"
     if run.waited:
         return (
@@ -318,8 +315,13 @@ def _decide(case: ErrorCase, run: _Run) -> tuple[str, ...]:
     )
 
 
-def _asks_inputs(case: ErrorCase) -> bool:
-    return uses_aoti(case.events) and not inputs_checked(case.events)
+def _input_checks(case: ErrorCase) -> tuple[Experiment, ...]:
+    """Return how to have the inputs compared, where they were not, and no printed values settle it."""
+    if not uses_aoti(case.events) or compared(case.evidence, case.events):
+        return ()
+    if given_inputs(case.events, case.evidence, case.error.span.start).settled:
+        return ()
+    return check_inputs(case.command, case.evidence)
 
 
 def _missing(run: _Run) -> tuple[Missing, ...]:
@@ -359,21 +361,21 @@ def _doubt(run: _Run) -> str | None:
 
 def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Experiment, ...]:
     command = case.command
-    found = []
+    found: list[Experiment] = []
     aoti = uses_aoti(case.events)
     if aoti and sureness is not Confidence.PROVEN and model_weights(case.evidence).absent:
         found.append(full_update(command))
-    if _asks_inputs(case) and sureness is not Confidence.PROVEN:
+    if sureness is not Confidence.PROVEN:
         # The cheapest question: a kernel without a fault reads what it is given, on whatever device that is.
-        found.append(check_inputs(command))
+        found += _input_checks(case)
     if not run.waited and sureness is not Confidence.PROVEN:
         found.append(wait_for_launches(command, run.backend))
     if run.backend != "cuda":
         return tuple(found)
     if sureness is Confidence.PROVEN:
         return (sanitize(command),)
-    if aoti and not case.events.dumps:
-        found.append(print_names(f"the command that compiles the model; then {command}"))
+    if aoti and not case.events.dumps and not case.evidence.releases.before((2, 6)):
+        found.append(print_names(f"{COMPILES} && {command}"))
     return (*found, sanitize(command), dump_core(command))
 
 

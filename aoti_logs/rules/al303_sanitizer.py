@@ -13,7 +13,8 @@ consequence. With several hundred reports only the first hundred are printed.
 (100,0,0)`, 476,170,753 bytes after an allocation of 512 bytes.
 
 ## Evidence it needs
-The report. The generated source of that name adds the line of code. With the caching allocator on, a report covers
+The report. The generated source of that name adds the line of code; for a Triton kernel of the user's own and a literal
+stride it also tells which product does not fit int32 in the block of the report. With the caching allocator on, a report covers
 whole segments of 2 MB and more: reads past a tensor into its neighbour are not seen.
 
 A report that an address is out of bounds *and inside the nearest allocation* contradicts itself. It has been seen as a
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.errors.sanitizer import SanitizerReport
+from aoti_logs.rules.device_suspects import products
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.rule import Rule
 
@@ -97,7 +99,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         _kind(report, case.group),
         f"{_title(report)}; it may be a false alarm" if doubtful else _title(report),
         Confidence.POSSIBLE if doubtful else Confidence.PROVEN,
-        because=tuple(_because(report)),
+        because=(*_because(report), *_wraps(case, report)),
         links=tuple(_links(case, report)),
         facts=facts,
         decide=("unset expandable_segments and run compute-sanitizer again",) if doubtful else (),
@@ -240,6 +242,27 @@ def _because(report: SanitizerReport) -> Iterator[str]:
         )
     if report.reason and "misaligned" in report.reason and report.size:
         yield f"an access of {report.size} bytes needs an address that is a multiple of {report.size}"
+
+
+def _wraps(case: ErrorCase, report: SanitizerReport) -> Iterator[str]:
+    """Say which int32 product of the kernel does not fit in the block of the report."""
+    name = _name(_outermost(report) or report.kernel or "")
+    if report.what != "access" or report.block is None or not name:
+        return
+    for found in products(case.evidence):
+        program = report.block[found.product.axis] if found.product.axis < len(report.block) else None
+        wrapped = found.wrapped(program) if program is not None else None
+        if (
+            wrapped is None
+            or program is None
+            or found.value is None
+            or name not in {found.function, found.kernel}
+        ):
+            continue
+        yield (
+            f"`{found.product.text}` ({found.where}) is {program:,} * {found.value:,} = {program * found.value:,} in this "
+            f"block, which int32 does not hold: it wraps to {wrapped:,}"
+        )
 
 
 def _links(case: ErrorCase, report: SanitizerReport) -> Iterator[Link]:

@@ -15,12 +15,14 @@ a SIGSEGV without a word. The frames say where the process was, not why.
 
 ## Evidence it needs
 The dump of faulthandler (`PYTHONFAULTHANDLER=1`). The package or its generated code tells the device that it was compiled
-for, and whether its weights are in the library; with that the candidates are fewer.
+for, which release of torch compiled it, and whether its weights are in the library; inputs that the value printer printed are
+compared with the checks in the code. With that the candidates are fewer.
 
 ## What to do
 Compare device, dtype and shape of every input with the example that the model was exported with. Where the weights are not in
 the library (`package_constants_in_so=False`), load them before the first run (`load_constants`). Run once with
-`AOTI_RUNTIME_CHECK_INPUTS=1`, and once under gdb for the native frames.
+`AOTI_RUNTIME_CHECK_INPUTS=1` (torch 2.7+; before, compile with `AOT_INDUCTOR_DEBUG_COMPILE=1`, whose check tests no device), and
+once under gdb for the native frames.
 """
 
 from __future__ import annotations
@@ -30,7 +32,6 @@ from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Missing
 from aoti_logs.rules.death_facts import (
-    check_inputs,
     current_thread,
     death_of,
     place_of,
@@ -39,7 +40,8 @@ from aoti_logs.rules.death_facts import (
     with_gdb,
 )
 from aoti_logs.rules.error_case import ErrorTold
-from aoti_logs.rules.model_death import package_device, possible_causes
+from aoti_logs.rules.input_experiments import check_inputs, in_words
+from aoti_logs.rules.model_suspicions import suspicions
 from aoti_logs.rules.model_weights import full_update, model_weights
 from aoti_logs.rules.rule import Rule
 
@@ -66,28 +68,29 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     kind = _called(top)
     if kind is None:
         return None
-    device = package_device(case.evidence)
-    weights = model_weights(case.evidence)
+    # Dynamo guards the inputs of what torch.compile wrote.
+    aoti = kind.startswith("an")
+    found = suspicions(case, aoti=aoti)
+    checks = check_inputs(case.command, case.evidence) if aoti and not found.checked else ()
     facts: dict[str, Any] = {
         **signal_facts(death, case.group),
         **thread_facts(death),
         "python_frame": place_of(top),
-        "package_device": device[0] if device else None,
+        "package_device": found.device,
     }
-    links = [link for link in (device[1] if device else None, weights.link) if link is not None]
     return ErrorTold(
         "AL310",
         "segfault" if death.signal in {"SIGSEGV", "SIGBUS"} else "faulthandler",
         f"{death.signal} inside the call of {kind}; no text says why",
         Confidence.UNKNOWN,
-        because=possible_causes(device[0] if device else None, weights, aoti=kind.startswith("an")),
-        links=tuple(links),
+        because=found.because,
+        links=found.links,
         facts=facts,
-        decide=("run once with AOTI_RUNTIME_CHECK_INPUTS=1, and once under gdb for the native frames",),
+        decide=(*in_words(checks), "run under gdb for the native frames"),
         missing=(Missing("the native frames below the call", "gdb, or a core dump"),),
         experiments=(
-            *((full_update(case.command),) if weights.absent else ()),
-            check_inputs(case.command),
+            *((full_update(case.command),) if model_weights(case.evidence).absent else ()),
+            *checks,
             with_gdb(case.command, case.error, case.group),
         ),
         doubt="the frames say where the process was, not why",

@@ -30,8 +30,7 @@ from aoti_logs.parse.stacks.frame_name import frame_name, is_model
 from aoti_logs.rules.component import aoti_phase
 from aoti_logs.rules.death_facts import death_of, signal_facts
 from aoti_logs.rules.error_case import ErrorTold
-from aoti_logs.rules.model_death import package_device, possible_causes
-from aoti_logs.rules.model_weights import model_weights
+from aoti_logs.rules.model_suspicions import suspicions
 from aoti_logs.rules.native_stack import mangled_note, native_facts, native_links, null_argument, where
 from aoti_logs.rules.rule import Rule
 
@@ -68,11 +67,10 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         model = next((f for f in stack.frames if f.symbol and is_model(f)), None)
         if model is not None and death.signal in {"SIGSEGV", "SIGBUS"}:
             facts["kernel"] = frame_name(model)
-            device, weights = package_device(case.evidence), model_weights(case.evidence)
-            facts["package_device"] = device[0] if device else None
-            links += tuple(link for link in (device[1] if device else None, weights.link) if link is not None)
-            known = device[0] if device else None
-            because += possible_causes(known, weights, aoti=aoti_phase(stack.frames) is not None)
+            found = suspicions(case, aoti=aoti_phase(stack.frames) is not None)
+            facts["package_device"] = found.device
+            links += found.links
+            because += found.because
     because.append("frames say where the process was, not why")
     return ErrorTold(
         "AL312",

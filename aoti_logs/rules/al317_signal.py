@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from aoti_logs.explain import Confidence, Missing
 from aoti_logs.rules.death_facts import NO_TEXT, death_of, signal_facts, with_faulthandler, with_gdb
 from aoti_logs.rules.error_case import ErrorTold
+from aoti_logs.rules.model_suspicions import suspicions
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         kind,
         _title(death, len(crashes), memory=memory),
         Confidence.PROVEN if memory else Confidence.UNKNOWN,
-        because=_because(death, memory=memory),
+        because=(*_because(death, memory=memory), *_of_model(case, death.signal)),
         facts=facts,
         decide=() if memory else _decide(death.signal),
         fixes=("less memory at once (batch, workers, max_autotune in subprocesses), or a larger limit",)
@@ -76,6 +77,17 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         experiments=_experiments(case, death.signal),
         doubt=None if memory else "nothing in the log says why the signal came",
     )
+
+
+def _of_model(case: ErrorCase, signal: str) -> tuple[str, ...]:
+    """Return what is known to end so in a model of AOTInductor, where one is at hand; that it ran is not known."""
+    wrappers = (code.wrapper for code in case.evidence.base.wrappers)
+    if signal not in {"SIGSEGV", "SIGBUS"} or not any(
+        w is not None and w.flavour == "aoti_cpp" for w in wrappers
+    ):
+        return ()
+    found = suspicions(case, aoti=True)
+    return tuple(f"in case it died in the model at hand: {text}" for text in found.because)
 
 
 def _crash(death: Death) -> dict[str, Any]:

@@ -18,10 +18,20 @@ Read in generated code of torch 2.6, 2.9 and 2.13 on CPU and 2.11 on a GPU:
 | AOTInductor | 2.13, not 2.11 and earlier | each of its tensors | no | no |
 | torch.compile | yes | each of its tensors | no | 2.9 and later, not 2.6 |
 
+A Triton kernel is followed by checks of all tensors that it is given, weights among them, where Inductor fused it: templates
+(max-autotune), combined kernels and kernels of the user have none (`_inductor/codegen/simd.py` of torch 2.13). Other weights of a package are
+never checked.
+
 Where only Triton kernels are checked, a NaN that a matrix product makes is found after the first Triton kernel
 that is given it. On CPU nothing between inputs and return values is checked. `var` is the variable of a loop over all
 values that are returned: the line does not tell which of them it was. `TORCHINDUCTOR_RUNTIME_TRITON_NAN_ASSERTS=1` is
 another switch: it checks every value inside of Triton kernels, and fails as a device-side assert, `NaN or Inf found`.
+
+## When the check itself fails
+`isnan` and `isinf` know no numbers of 8 bits: a tensor of float8 makes the check raise `"isinf" not implemented for
+'Float8_e4m3fn'` (torch 2.13). The model would have run, and whether its values are finite is not known. In C++ the line
+`aoti_torch_check_inf_and_nan(...) API call failed` is the same for both: the text after it says which. Where that text is lost, "holds
+NaN" is likely, and no more.
 
 ## Example
 ```
@@ -43,9 +53,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import COMPILES, SAME_COMMAND
 from aoti_logs.explain import Confidence, Experiment, Link, Missing
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.nan_check import candidates, check_site, nan_check, position
+from aoti_logs.rules.nan_check_failed import other_words, unreadable
 from aoti_logs.rules.nan_operations import nan_operations
 from aoti_logs.rules.rule import Rule
 
@@ -61,7 +73,10 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     """Return what a failed check says, or None."""
     check = nan_check(case.error, case.group, case.evidence)
     if check is None:
-        return None
+        return unreadable(case, None)
+    only_call = check.checked_by is not None and check.check is None
+    if only_call and other_words(case) is not None:
+        return unreadable(case, check)
     site = check_site(check, case.evidence)
     where = position(check, site)
     named = list(candidates(site))
@@ -80,17 +95,22 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         "AL402",
         "nan_assert",
         _title(check, site, where),
-        Confidence.LIKELY if by_name else Confidence.PROVEN,
+        Confidence.LIKELY if by_name or only_call else Confidence.PROVEN,
         because=tuple(_because(check, site, where)),
         links=tuple(_links(check, site)),
         facts=_facts(check, site, where, named),
         notes=(_COVERS["c++" if check.checked_by else "python"],),
         missing=tuple(missing),
         experiments=() if where == "input" else (_print_values(),),
-        doubt="that it is an input is told by its name alone" if by_name else None,
+        doubt=_ONLY_CALL
+        if only_call
+        else "that it is an input is told by its name alone"
+        if by_name
+        else None,
     )
 
 
+_ONLY_CALL = "the text that says what was found is not in this log; the call fails, too, when it cannot read the tensor"
 _COVERS = {
     "c++": "these checks cover the arguments of Triton kernels and, in newer releases, inputs; CPU kernels, extern calls and outputs are "
     "not checked, so a run that passes may still return NaN",
@@ -193,7 +213,7 @@ def _facts(check: NanCheck, site: CheckSite | None, where: str, named: list[str]
 
 def _print_values() -> Experiment:
     return Experiment(
-        "the same compile as before, then the same run",
+        f"{COMPILES} && {SAME_COMMAND}",
         ((PRINTER, "2"),),
         "compile",
         "every argument is printed before and after each launch: the first NaN after a launch shows which call makes it",

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 
+_ITEMS = {"item", "_local_scalar_dense"}
 _TRUTH = re.compile(r"Eq\(u\d+, 1\)")
 """How torch asks for the truth of a tensor."""
-_ITEMS = {"item", "_local_scalar_dense"}
 _GUARD = "GuardOnDataDependentSymNode"
 _DRAFT = Experiment(
-    "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
+    "<your exporting script, with torch.export.draft_export(...) in place of torch.export.export(...)>",
     (),
     "compile",
     "goes on with the example's values and lists every such place with its line; torch 2.9 has it, 2.4 does not",
@@ -134,18 +134,18 @@ def fixes(found: Undecided, code: str | None = None) -> list[str]:
         found: the condition.
         code: the user's line that asks, where it is known.
     """
-    checks = found.checks or checks_for(found.expression, code) or ()
-    if checks:
-        return [
-            f"before that line, whichever always holds: {' or '.join(checks)}",
-            "torch.cond for both branches, or torch.where without a branch, if neither does",
-        ]
-    if found.expression in found.symbols:
+    if not found.checks and found.expression in found.symbols:
         return [
             (
                 f"code needs the number behind {found.expression}, not a condition on it: keep it a tensor or a symbolic "
                 "size, or make it an argument that is known while tracing"
             )
+        ]
+    checks = found.checks or checks_for(found.expression, code) or ()
+    if checks:
+        return [
+            f"before that line, whichever always holds: {' or '.join(checks)}",
+            "torch.cond for both branches, or torch.where without a branch, if neither does",
         ]
     if (
         code is not None

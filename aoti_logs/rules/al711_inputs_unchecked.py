@@ -28,7 +28,7 @@ from aoti_logs.code.model import CheckKind
 from aoti_logs.code.sizes.evidence import Enforced
 from aoti_logs.code.sizes.missing_checks import Gap
 from aoti_logs.code.wrapper_cpp.flow import GATE
-from aoti_logs.rules.death_facts import check_inputs
+from aoti_logs.rules.input_experiments import switch_checks_on
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, gated, listed
 from aoti_logs.rules.rule import Rule
 
@@ -120,5 +120,5 @@ def _on_request(case: ModelCase, checked: list[ModelInput], checks: list[InputCh
         links=[case.link("check", c.line, c.text) for c in list(first.values())[:MOST_LINKS]],
         because=because,
         fixes=(_IN_CALLER,),
-        experiments=(check_inputs(case.command),),
+        experiments=(switch_checks_on(case.command),),
     )

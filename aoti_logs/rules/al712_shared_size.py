@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.sizes.evidence import Enforced
 from aoti_logs.explain import Confidence, Missing
-from aoti_logs.rules.death_facts import check_inputs
+from aoti_logs.rules.input_experiments import switch_checks_on
 from aoti_logs.rules.model_case import MOST_LINKS, ModelCase, listed
 from aoti_logs.rules.rule import Rule
 
@@ -111,7 +111,7 @@ def _lent(
         links=links,
         because=(_PAST_END,),
         fixes=(_FIX,),
-        experiments=(check_inputs(case.command),) if compared else (),
+        experiments=(switch_checks_on(case.command),) if compared else (),
         doubt=doubt,
     )
 

@@ -15,7 +15,7 @@ such a size runs code that was compiled for 2 or more elements, which mostly com
 The wrapper of an AOTInductor model; the range is quoted from an exported program (printed, saved, or in a package).
 
 ## What to do
-Compile with `aot_inductor.check_lowerbound=False` (torch 2.11 and later), test sizes 0 and 1 against eager once, or
+Compile with `aot_inductor.check_lowerbound=False` (torch 2.10 and later), test sizes 0 and 1 against eager once, or
 answer them in the caller. See AL206 for the error that this becomes.
 """
 
@@ -40,7 +40,7 @@ RULE = Rule("AL713", "small-sizes-will-be-refused", __doc__ or "")
 
 _COMPILERS_OWN = 2
 _FIXES = (
-    "compile with aot_inductor.check_lowerbound=False (torch 2.11+), and compare sizes 0 and 1 with eager",
+    "compile with aot_inductor.check_lowerbound=False (torch 2.10+), and compare sizes 0 and 1 with eager",
     "answer sizes 0 and 1 in the caller",
 )
 _Declared = list[tuple["InputDim", "Limit"]]

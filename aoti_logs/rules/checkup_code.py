@@ -10,6 +10,7 @@ from aoti_logs.code.packages.package import Form
 from aoti_logs.explain import Confidence
 from aoti_logs.rules.checkup import EvidenceKind, Recording, State
 from aoti_logs.rules.checkup_logs import counted
+from aoti_logs.rules.setting_evidence import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -200,6 +201,13 @@ def _printer(run: RunFacts, compiles: str) -> EvidenceKind:
         return EvidenceKind(
             name, State.PARTLY, "names of kernels only", allows, recording, dumps[0].span.place
         )
+    if run.evidence.releases.before((2, 6)):
+        found = "none; this code is older than torch 2.6, and 2.4 has no printer"
+        line = Recording(
+            "your program, with a line before the call that prints shape, minimum and maximum of each tensor",
+            typed=False,
+        )
+        return EvidenceKind(name, State.MISSING, found, allows, line)
     printing = next((v for v in run.views if any("check" not in call for call in debug_calls(v))), None)
     if printing is not None:
         found = "the code prints values, and no log has them"
@@ -214,22 +222,22 @@ def _input_check(run: RunFacts) -> EvidenceKind:
     if not run.aot:
         found = "torch.compile guards its inputs" if run.jit else "nothing speaks of AOTInductor"
         return EvidenceKind(name, State.NOT_NEEDED, found, allows)
+    checks = [c for v in run.views if v.is_aot for c in v.wrapper.checks if c.input_index is not None]
+    if run.views and not checks and not marked(run.evidence, "AOTI_RUNTIME_CHECK_INPUTS"):
+        found = "this code has no checks: torch before 2.7 writes them on request"
+        if (given := run.env("AOTI_RUNTIME_CHECK_INPUTS")) is not None:
+            found = f"AOTI_RUNTIME_CHECK_INPUTS={given} in the command, and {found}"
+        env: tuple[tuple[str, str], ...] = (("AOT_INDUCTOR_DEBUG_COMPILE", "1"),)
+        if run.evidence.releases.before((2, 6)):
+            env = (*env, ("TORCHINDUCTOR_ABI_COMPATIBLE", "1"))
+        recording = Recording(run.compiles, env, "compile", "it compiles with -O0")
+        return EvidenceKind(name, State.MISSING, found, allows, recording)
     value = run.env("AOTI_RUNTIME_CHECK_INPUTS")
     if value is not None and not value.startswith("0"):
         place = run.run_command.place if run.run_command is not None else None
         return EvidenceKind(
             name, State.HERE, f"AOTI_RUNTIME_CHECK_INPUTS={value} in the command", allows, place=place
         )
-    checks = [c for v in run.views if v.is_aot for c in v.wrapper.checks if c.input_index is not None]
-    if run.views and not checks:
-        found = "this code has no checks: torch before 2.7 writes them on request"
-        recording = Recording(
-            run.compiles,
-            (("AOT_INDUCTOR_DEBUG_COMPILE", "1"),),
-            "compile",
-            "it compiles with -O0",
-        )
-        return EvidenceKind(name, State.MISSING, found, allows, recording)
     if checks and not all(c.gated for c in checks):
         return EvidenceKind(name, State.HERE, "compiled in, and always on", allows)
     recording = Recording(

@@ -9,7 +9,6 @@ from aoti_logs.explain import Experiment, Missing
 from aoti_logs.parse.deaths.death import Death
 from aoti_logs.parse.deaths.signals import number_of
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.error_case import SAME_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +114,7 @@ def with_gdb(command: str, error: ErrorText | None = None, group: Sequence[Error
             "the kernel writes it when the signal comes; /proc/sys/kernel/core_pattern says where, `coredumpctl` finds it",
             "a container may keep cores from being written",
         )
-    shown = program or ("COMMAND" if command == SAME_COMMAND else command)
+    shown = program or command
     return Experiment(
         f"gdb -batch -ex run -ex bt -ex 'thread apply all bt' --args {shown}",
         (),
@@ -123,16 +122,4 @@ def with_gdb(command: str, error: ErrorText | None = None, group: Sequence[Error
         "the native frames of the thread that died, and of the others",
         "gdb stops the process at the signal; it reads symbols, so release builds show names without lines",
         "it may need kernel.yama.ptrace_scope or CAP_SYS_PTRACE in a container",
-    )
-
-
-def check_inputs(command: str) -> Experiment:
-    """Let the model compare its inputs with what it was compiled for."""
-    return Experiment(
-        command,
-        (("AOTI_RUNTIME_CHECK_INPUTS", "1"),),
-        "run",
-        "inputs of another dtype, size or device are then refused with a message before the model runs",
-        "generated code reads it at the first run of the process (torch 2.7 or newer)",
-        "it also refuses sizes 0 and 1 of dynamic dimensions, which may compute correctly",
     )

@@ -13,6 +13,7 @@ from aoti_logs.code.index.episode import Episodes
 from aoti_logs.explain import Confidence, Finding
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.log_notes import LogCase, note_findings
+from aoti_logs.rules.sender_facts import sender_facts
 from aoti_logs.rules.silent_exit import exit_finding
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
     for assertion in events.assertions[:MOST]:
         episode = episodes.of(assertion.first.start)
         finding = _asserted(assertion, episode.events, source, evidence)
-        if assertion.sender is not None and assertion.sender.time is not None:
-            finding = replace(finding, facts={**finding.facts, "time": assertion.sender.time})
+        if assertion.sender is not None:
+            finding = replace(finding, facts={**finding.facts, **sender_facts(assertion.sender)})
         by_run.setdefault(episode.start, []).append(finding)
     for start, errors in _unexplained(events, episodes).items():
         from aoti_logs.rules.other_failures import other_findings
@@ -54,6 +55,10 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         from aoti_logs.rules.message_failures import message_findings, with_limits
 
         findings = with_limits(findings, message_findings(events, source, findings))
+    if events.messages:
+        from aoti_logs.rules.logged_failures import with_logged
+
+        findings = with_logged(findings, events, source, evidence)
     if any(f.rule == "AL604" for f in findings):
         from aoti_logs.rules.device_mix import of_log
         from aoti_logs.rules.error_case import shown_command
@@ -68,6 +73,10 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         from aoti_logs.rules.nan_noticed import with_printed_values
 
         findings = with_printed_values(findings)
+    if any(f.rule == "AL221" for f in findings):
+        from aoti_logs.rules.al221_command_settings import with_settings
+
+        findings = with_settings(findings)
     left = len(events.assertions) - MOST
     if left > 0:
         findings.append(_uncounted(left, source))
@@ -75,7 +84,14 @@ def explain_log(source: Source, events: LogEvents, evidence: Evidence) -> list[F
         findings += _silent(events, source, begun, findings)
     elif not any(f.role == "cause" for f in findings):
         findings += exit_finding(events, source)
-    return sorted(findings, key=lambda f: ["cause", "consequence", "note"].index(f.role))
+    return sorted(findings, key=_order)
+
+
+def _order(finding: Finding) -> tuple[int, bool]:
+    """Causes first; behind the others one of which the log has lost what was raised."""
+    facts = finding.facts
+    says = finding.rule != "AL001" or facts.get("exception_type") or facts.get("message", "?")
+    return ["cause", "consequence", "note"].index(finding.role), not says
 
 
 def _asserted(assertion: Assertion, run: LogEvents, source: Source, evidence: Evidence) -> Finding:

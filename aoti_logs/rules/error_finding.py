@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.parse.errors.index_error import refused_index
 from aoti_logs.parse.errors.message import is_hint
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.aftermath import aftermath
@@ -13,6 +14,7 @@ from aoti_logs.rules.error_rules import tell_error
 from aoti_logs.rules.first_cause import raised_from
 from aoti_logs.rules.plain_kind import kind_of
 from aoti_logs.rules.relation import Relation, is_secondary, relation
+from aoti_logs.rules.sender_facts import sender_facts
 from aoti_logs.rules.stack_facts import stack_facts
 from aoti_logs.rules.user_frames import frame_link, user_frame
 
@@ -152,8 +154,10 @@ def error_facts(error: ErrorText, events: LogEvents) -> dict[str, Any]:
         "exception_type": error.exception_type,
         **stack_facts(events.stacks),
     }
-    if error.sender is not None and error.sender.time is not None:
-        facts["time"] = error.sender.time
+    facts |= sender_facts(error.sender)
+    refused = refused_index(error.message)
+    if refused is not None:
+        facts |= {"index_value": refused.index, "size_value": refused.size, "dim": refused.dimension}
     if error.raised_from is not None:
         raised = error.raised_from
         facts["raised_from"] = {"function": raised.function, "file": raised.file, "line": raised.line}

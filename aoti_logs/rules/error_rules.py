@@ -30,6 +30,7 @@ NAMES: tuple[str, ...] = (
     "al212_constants",
     "al216_kernel_image",
     "al217_version_mismatch",
+    "al218_deprecation",
     "al213_shim_exception",
     "al214_api_call_failed",
     "al215_model_error",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.model import ArgumentKind
+from aoti_logs.code.names.fused_operators import fused_operators
 from aoti_logs.rules.agreement import agreed
 from aoti_logs.rules.wording import extremes, main_index
 
@@ -93,6 +94,9 @@ def _code_facts(case: IndexCase) -> dict[str, Any]:
         and _device(case) == "cpu"
     ):
         facts["kernel"] = case.assertion.function
+    operators = fused_operators(str(facts.get("kernel")))
+    if operators is not None:
+        facts["kernel_ops"] = list(operators)
     if case.view is not None:
         facts["wrapper"] = case.view.wrapper.source.name
         calls = [call.kernel for call in case.view.wrapper.calls if not call.checked]

@@ -13,6 +13,7 @@ from aoti_logs.parse.compiles.failure import CompilerRun, Failure, FailureKind, 
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.failure_case import FailureCase, Reached
 from aoti_logs.rules.failure_finding import failure_finding
+from aoti_logs.rules.sender_facts import sender_facts
 from aoti_logs.rules.triton_evidence import triton_evidence
 from aoti_logs.rules.user_frames import is_library, user_frame
 from aoti_logs.sources.source import Kind
@@ -117,7 +118,7 @@ def chain_findings(
     """Return one finding for each distinct failure."""
     found: dict[tuple[str, str, int | None], Finding] = {}
     for chain in _with_output(chains):
-        finding = failure_finding(_case(chain, source, evidence, messages))
+        finding = failure_finding(failure_case(chain, source, evidence, messages))
         key = (finding.kind, finding.title, finding.rank)
         if key in found:
             again = Link("again", finding.title, chain.told.span.place, details=("the same again",))
@@ -163,7 +164,10 @@ def _same_errors(one: CompilerRun, other: CompilerRun) -> bool:
     return bool(second) and first[: len(second)] == second
 
 
-def _case(chain: Chain, source: Source, evidence: Evidence, messages: Sequence[LogLine]) -> FailureCase:
+def failure_case(
+    chain: Chain, source: Source, evidence: Evidence, messages: Sequence[LogLine]
+) -> FailureCase:
+    """Gather what a chain of exceptions tells."""
     told, failure = chain.told, chain.failure
     places = text_places(told)
     output = next((e for e in chain.errors if e.form is ErrorForm.COMPILER), None)
@@ -180,6 +184,7 @@ def _case(chain: Chain, source: Source, evidence: Evidence, messages: Sequence[L
     rank = told.rank if told.rank is not None else source.rank
     raised = chain.errors[-1]
     facts, printed = triton_evidence(failure, chain.errors, messages)
+    facts |= sender_facts(told.sender)
     if raised.python_frames:
         facts["n_python_frames"] = len(raised.python_frames)
     return FailureCase(

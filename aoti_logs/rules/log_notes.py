@@ -22,6 +22,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "al218_deprecation": ("messages",),
     "al219_device_information": ("messages",),
     "al220_runtime_warnings": ("errors",),
+    "al221_command_settings": ("notes",),
     "al503_graph_break": ("messages",),
     "al513_data_origin": ("messages",),
     "al504_specialization": ("messages",),

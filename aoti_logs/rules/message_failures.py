@@ -36,6 +36,7 @@ _SUPPRESSED = (
     "of the exception, and the function runs uncompiled"
 )
 _GUARD = "Error while creating guard"
+_MOST = 20  # records of one failure that are listed
 
 
 def message_findings(events: LogEvents, source: Source, told: Sequence[Finding]) -> list[Finding]:
@@ -50,13 +51,19 @@ def message_findings(events: LogEvents, source: Source, told: Sequence[Finding])
     texts = [str(f.facts.get("message")) for f in told]
     prefixed = sum(prefixed_lines(m) for m in events.messages if m.style == "default")
     found: dict[tuple[str, str, int | None], Finding] = {}
+    records: dict[tuple[str, str, int | None], list[dict[str, Any]]] = {}
     cases = (case for message in events.messages for case in _cases(message, source, known, texts))
     left = whole_messages(m for m in events.messages if "convert_frame" in m.module)
     uncompiled = (case for m in left if m.text.startswith(HEAD) for case in _unconverted(m, source))
     for case in (*limit_cases(events, source), *uncompiled, *cases):
         case.facts["n_glog_records"] = prefixed
         finding = failure_finding(case)
-        found.setdefault((finding.kind, finding.title, finding.rank), finding)
+        key = finding.kind, finding.title, finding.rank
+        found.setdefault(key, finding)
+        records.setdefault(key, []).extend(finding.facts.get("records", ()))
+    for key, rows in records.items():
+        if rows:
+            found[key] = replace(found[key], facts={**found[key].facts, "records": rows[:_MOST]})
     return [*found.values(), *_draft_findings(events.notes, source)]
 
 
@@ -159,8 +166,20 @@ def _case(
         doubt=doubt,
         rank=message.rank if message.rank is not None else source.rank,
         log=source.name,
-        facts={"log_level": message.level[:1], "process": message.process},
+        facts={"log_level": message.level[:1], "process": message.process, "records": [_record(message)]},
     )
+
+
+def _record(message: LogLine) -> dict[str, Any]:
+    """Return who logged a message, when and where."""
+    return {
+        "level": message.level[:1],
+        "time": message.time,
+        "pid": message.process,
+        "file": message.module,
+        "line": message.module_line,
+        "compile_id": message.compile_id,
+    }
 
 
 def _draft_findings(notes: Sequence[Note], source: Source) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.packages.weights import ValueIn
 from aoti_logs.explain import Experiment, Link
+from aoti_logs.rules.model_case import listed
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
@@ -37,15 +38,22 @@ class ModelWeights:
         name = None if found is None else found.fqn or found.name
         return name if name in self.names else None
 
-    def read_by(self, kernel: str) -> tuple[str, ...]:
-        """Return the weights that do not come with the model and that every launch of a kernel is given."""
+    def read_by(self, kernel: str) -> str | None:
+        """Say which weights that do not come with the model every launch of a kernel is given; None where there are none."""
         wrapper = self.model.wrapper if self.model is not None else None
         launches = (
             [] if wrapper is None else [launch for launch in wrapper.launches if launch.kernel == kernel]
         )
         given = [{n for a in launch.arguments if a.name and (n := self.named(a.name))} for launch in launches]
         common = set.intersection(*given) if given else set()
-        return tuple(name for name in self.names if name in common)
+        read = [f"`{name}`" for name in self.names if name in common]
+        if not read:
+            return None
+        whose = "this weight" if len(read) == 1 else "these weights"
+        return (
+            f"possible: it reads {listed(read)}: the library comes without {whose}, and one that was never loaded is a "
+            "null pointer"
+        )
 
     @property
     def possible(self) -> str | None:

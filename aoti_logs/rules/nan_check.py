@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText
     from aoti_logs.sources.source import Place
 
-_SAID = re.compile(r"At least one (?P<what>NaN|INF) in (?P<name>\S.*)$")
+CHECKED = re.compile(r"At least one (?P<what>NaN|INF) in (?P<name>\S.*)$")
 _CALL = re.compile(r"aoti_torch_check_inf_and_nan\((?:\"(?P<name>[^\"]+)\", ?)?(?P<value>[^)]*)\)")
-_PYTHON = re.compile(r"assert not (?P<name>\w+)\.is(?P<what>nan|inf)\(\)\.any\(\)\.item\(\)")
+PYTHON_CHECK = re.compile(r"assert not (?P<name>\w+)\.is(?P<what>nan|inf)\(\)\.any\(\)\.item\(\)")
 _INPUT = re.compile(r"(?:arg\d+_\d+|primals_\d+|tangents_\d+)$")
 _ANY_CHECK = re.compile(
     r"\baoti_torch_check_inf_and_nan\(|^\s*assert not \w+\.is(?:nan|inf)\(\)\.any\(\)\.item\(\)"
@@ -65,13 +65,13 @@ def nan_check(error: ErrorText, group: Sequence[ErrorText], evidence: Evidence) 
     python = _python_assert(error, evidence)
     if python is not None:
         return python
-    if _SAID.search(error.message) is None and _call(error) is None:
+    if CHECKED.search(error.message) is None and _call(error) is None:
         return None
     later = [e for e in group if e.span.start >= error.span.start]
-    said = next((m for e in later if (m := _SAID.search(e.message)) is not None), None)
+    said = next((m for e in later if (m := CHECKED.search(e.message)) is not None), None)
     called = next(((e, m) for e in later if (m := _call(e)) is not None), None)
     name = said["name"] if said else (called[1]["name"] or called[1]["value"]) if called else ""
-    own = tuple(e for e in later if _SAID.search(e.message) or _call(e))
+    own = tuple(e for e in later if CHECKED.search(e.message) or _call(e))
     return NanCheck(
         name.strip(),
         "aoti_torch_check_inf_and_nan",
@@ -92,9 +92,9 @@ def _python_assert(error: ErrorText, evidence: Evidence) -> NanCheck | None:
     if error.exception_type != "AssertionError" or error.message or not error.python_frames:
         return None
     frame = error.python_frames[-1]
-    found = _PYTHON.match(frame.code or _line(frame.file, frame.line, evidence))
+    found = PYTHON_CHECK.match(frame.code or _line(frame.file, frame.line, evidence))
     # A user's own program may hold the same assert.
-    if found is None or not (_GENERATED.search(frame.file) or code_of(frame.file, evidence)):
+    if found is None or not is_generated(frame.file, evidence):
         return None
     return NanCheck(
         found["name"], None, f"is{found['what']}", frame.file, frame.line, frame.function, (error,)
@@ -104,6 +104,11 @@ def _python_assert(error: ErrorText, evidence: Evidence) -> NanCheck | None:
 def _line(path: str, line: int, evidence: Evidence) -> str:
     found = code_of(path, evidence)
     return found.source.line_text(line).strip() if found is not None else ""
+
+
+def is_generated(path: str, evidence: Evidence) -> bool:
+    """Tell whether a file of a traceback is generated code, by its name or because it is at hand."""
+    return _GENERATED.search(path) is not None or code_of(path, evidence) is not None
 
 
 def code_of(path: str | None, evidence: Evidence) -> Code | None:

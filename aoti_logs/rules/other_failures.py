@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Link
+from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.errors.elastic import WorkerFailures
 from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.al109_assert_text_lost import lost_assertion
@@ -34,6 +34,8 @@ _ENDED = (
     "no handler printed it: the program ended by it; an error before it was handled, and whether that led to this one "
     "is not known; no rule knows its cause yet"
 )
+_CALLS = {"AL213", "AL214"}
+_VICTIM = "the device had lost its context to the failed assert: what the call says is not why"
 _HANDS_ON = re.compile(
     r"ChildFailedError|Process\w*Exception|RayTaskError|RemoteError|EngineDead|Engine ?[Cc]ore|EOFError|"
     r"BrokenPipe|ConnectionReset|(?i:root cause|see above|\bdied\b|terminated|exit ?code|exited|worker)"
@@ -79,11 +81,10 @@ def other_findings(
         found += compiles
         if rest:
             lost = lost_assertion(rest, events, source, evidence)
-            found += (
-                [lost]
-                if lost is not None
-                else _findings(rest, events, source, evidence, explained=explained or bool(compiles))
-            )
+            if lost is not None:
+                found += [lost, *_first_victim(rest, events, source, evidence)]
+            else:
+                found += _findings(rest, events, source, evidence, explained=explained or bool(compiles))
         if own:
             found.append(_finding(own, events, source, evidence, explained=explained, because=(_BEHIND,)))
     # Of errors that tell no rank nobody knows whose they are; the launcher names one.
@@ -162,6 +163,18 @@ def _findings(
         _finding(group[at:], events, source, evidence, explained=False, because=(_ENDED,)),
         replace(handled, severity="warning", doubt=_HANDLED),
     ]
+
+
+def _first_victim(
+    group: Sequence[ErrorText], events: LogEvents, source: Source, evidence: Evidence
+) -> list[Finding]:
+    """Return what the call of a model said that met the lost context first, as a note: what a person searches for."""
+    case = ErrorCase(cause_of(group), tuple(group), events, source, evidence)
+    told = error_finding(case, explained=True)
+    if told.rule not in _CALLS or told.confidence is not Confidence.UNKNOWN:
+        return []
+    verdict = replace(told.verdicts[0], because=(_VICTIM,), decide=())
+    return [replace(told, verdicts=(verdict,), experiments=(), missing=(), consequences=())]
 
 
 def _finding(

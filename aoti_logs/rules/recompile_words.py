@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _EQUAL = {"int_equality", "float_equality", "bool_equality", "str_equality"}
 _SIZES = {"size", "sizes"}
 _SOURCES = {
-    "identity": "the object of", "type": "the type of", "key": "the key", "keys": "the keys of", "attribute": "the attribute",
+    "identity": "which object", "type": "the type of", "key": "the key", "keys": "the keys of", "attribute": "the attribute",
 }  # fmt: skip
 _DYNAMIC = 3
 """So many values of one size show that torch did not make it dynamic; sizes 0 and 1 are compiled apart."""
-_SET = re.compile(r"consider using (torch\._dynamo\.config\.\w+ = \w+)")
+_CONFIG = re.compile(r"torch\._dynamo\.config\.\w+ = \w+")
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
@@ -109,7 +109,7 @@ def _named(reason: RecompileReason) -> str | None:
         # older torch does not say which
         return f"global state ({', '.join(about.split())})" if about and not reason.guard else "global state"
     if about and reason.what in _SOURCES:
-        return f"{_SOURCES[reason.what]} `{about}`"
+        return f"{_SOURCES[reason.what]} `{about}`" + (" is" if reason.what == "identity" else "")
     return None
 
 
@@ -142,18 +142,19 @@ def _advice(reason: RecompileReason) -> str | None:
     if reason.guard and what != "global_state":
         return _guarded(what, name)
     if what == "size":
-        asked = _SET.search(reason.hint or "")
-        if asked is not None:
-            return f"{asked[1]}: sizes of a module's own tensors stay fixed without it, whatever mark_dynamic says"
         if reason.actual in {"0", "1"} or reason.expected in {"0", "1"}:
             return (
                 f"size {reason.index} of `{name}` is 0 or 1 at times: torch always compiles these sizes apart"
             )
-        if "_parameters[" in name:  # torch/_dynamo/variables/builder.py: mark_dynamic does not win over it
-            return (
-                f"`{name}` belongs to a module, whose sizes torch keeps static: "
-                "torch._dynamo.config.force_parameter_static_shapes = False"
+        config = _CONFIG.search(reason.hint or "")
+        if config is not None or "_parameters[" in name:
+            # mark_dynamic does not win over it (torch/_dynamo/variables/builder.py)
+            setting = (
+                config[0]
+                if config is not None
+                else "torch._dynamo.config.force_parameter_static_shapes = False"
             )
+            return f"`{name}` belongs to a module, whose sizes torch keeps static: {setting}"
         return f"torch._dynamo.mark_dynamic({name}, {reason.index}) before the call, or torch.compile(dynamic=True)"
     known = {
         "stride": f"call `{name}.contiguous()` before, so that its layout is always the same",

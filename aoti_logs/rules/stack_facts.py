@@ -26,7 +26,7 @@ def stack_facts(stacks: Sequence[Stack]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if own or gdb:
         first = own or gdb
-        facts = {"n_traces": len(first), **frames_facts(first[0].frames)}
+        facts = {"n_traces": len(first), **frames_facts(first[0].frames), "frames": frame_list(first[0])}
     if gdb:
         facts["n_gdb_frames"] = len(gdb[0].frames)
     return facts

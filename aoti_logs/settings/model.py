@@ -40,6 +40,7 @@ class Effect(StrEnum):
 READINGS = {
     "one": "only `1` is on; any other text is off, also `true`, `on` and the empty one",
     "flag": "`1` is on, `0` is off; any other text is ignored, with a warning",
+    "python": "off when it is not set, is empty or is the number 0; any other text is on, also `no` and `false`",
     "nonempty": "any text that is not empty is on, also `0` and `false`",
     "set": "on when it is set at all, also when it is empty or `0`",
     "not-zero": "off when it is not set or its text begins with `0`; everything else is on, also `false` and the empty text",

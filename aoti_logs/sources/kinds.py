@@ -134,6 +134,8 @@ _OUTSIDE_GRAPH = re.compile(
 )
 _IR = re.compile(rb"\s*(?:op\d+(?:_op\d+)*|buf\d+): \w*SchedulerNode\(")
 _PAGE = re.compile(rb"<(?:!doctype html|html)", re.I)
+# Records of Docker's json-file driver; one alone is a JSON document.
+_DOCKER = re.compile(rb'\{"log":"[^"\\]*(?:\\.[^"\\]*)*","(?:stream":"std|attrs":\{)')
 _INFORMATION = re.compile(rb'"(?:stack_traces|post_grad_nodes|pre_grad_nodes)" ?: ?\[')
 _STACKS = re.compile(rb'\A\s*\{\s*"[^"]{1,500}" ?: ?\[\s*"[^"]{0,20}File \\+"')
 _PROVENANCE = re.compile(rb'"(?:preToPost|postToPre|cppCodeToPost|postToCppCode)" ?: ?\{')
@@ -174,6 +176,8 @@ def tell(head: bytes, name: str = "") -> Kind:
     path = PurePosixPath(name.replace("\\", "/").rsplit("!", 1)[-1].lower())
     suffix = path.suffix
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if _DOCKER.match(text):
+        return Kind.LOG
     if suffix == ".json" or (suffix not in _CODE_SUFFIXES and _is_json(text, complete=len(head) < HEAD)):
         return _json_kind(text)
     return _code_kind(text, suffix) or _text_kind(text, path, suffix)

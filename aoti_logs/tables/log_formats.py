@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import dataframely as dy
 
+from aoti_logs.parse.logs.count_bytes import count_bytes
 from aoti_logs.parse.logs.log_totals import NO_LOGGER, prefixed_lines, totals
 from aoti_logs.parse.logs.printed_text import GRAPH, printed_texts
 from aoti_logs.parse.logs.whole_messages import whole_messages
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from aoti_logs._run import Run
     from aoti_logs.parse.events import LogLine
 
-_BLOCK = 1 << 24
-
 
 class LogFormats(dy.Schema):
     """One row a log with messages of torch's loggers (TORCH_LOGS, warnings, C++); what they are is in `log_summary`."""
@@ -29,6 +28,9 @@ class LogFormats(dy.Schema):
         description="Style of most messages: `default`; `short` (`LEVEL:logger:text`); `bracket` (torch up to 2.3); "
         "`cpp`; or the %-format of Python's logging that its lines show.",
     )
+    quoted = dy.Bool(
+        nullable=False, description="Whether messages stand in a quotation (`> ` of Markdown or mail)."
+    )
     n_lines = dy.Int64(nullable=False, description="Lines of the file.")
     n_records = dy.Int64(nullable=False, description="Lines with a prefix of any style.")
     n_glog_records = dy.Int64(
@@ -36,6 +38,11 @@ class LogFormats(dy.Schema):
     )
     n_unprefixed_lines = dy.Int64(
         nullable=False, description="Lines without a prefix: other output, and further lines of other styles."
+    )
+    n_nul_bytes = dy.Int64(
+        nullable=False,
+        description="NUL bytes of the file: of pickled values that torch logs, or where a file was cut while it was "
+        "written; `grep` needs `-a` then.",
     )
     n_messages = dy.Int64(nullable=False, description="Messages.")
     n_graphs = dy.Int64(nullable=False, description="Graphs that messages print.")
@@ -69,11 +76,16 @@ def rows(run: Run) -> Iterator[tuple[Any, ...]]:
             glog += prefixed_lines(m) if m.style == "default" else 0
         n_lines = _lines(source.data)
         yield (
-            source.name, max(counts, key=counts.__getitem__), n_lines, total.n_records, glog, n_lines - total.n_records,
-            total.n_messages, _graphs(messages), total.line, total.last_line, list(total.levels), list(total.loggers),
+            source.name, max(counts, key=counts.__getitem__), any(map(_quoted, messages)), n_lines, total.n_records, glog, n_lines - total.n_records,
+            count_bytes(source.data, b"\0"), total.n_messages, _graphs(messages), total.line, total.last_line, list(total.levels), list(total.loggers),
             list(dict.fromkeys(m.compile_id for m in messages if m.compile_id)), list(total.ranks),
             list(total.processes),
         )  # fmt: skip
+
+
+def _quoted(message: LogLine) -> bool:
+    span = message.span
+    return bool(span.source.data[span.start : span.start + 1] == b">")
 
 
 def _graphs(messages: Iterable[LogLine]) -> int:
@@ -83,5 +95,4 @@ def _graphs(messages: Iterable[LogLine]) -> int:
 
 def _lines(data: Any) -> int:
     size = len(data)
-    count = sum(bytes(data[at : at + _BLOCK]).count(b"\n") for at in range(0, size, _BLOCK))
-    return count + (size > 0 and data[size - 1 : size] != b"\n")
+    return count_bytes(data, b"\n") + (size > 0 and data[size - 1 : size] != b"\n")

@@ -35,6 +35,10 @@ class Traces(dy.Schema):
     n_damaged = dy.Int64(nullable=False, description="Records with anything wrong, those included.")
     n_unparsed = dy.Int64(nullable=False, description="Ranges of bytes that belong to no record.")
     n_records_with_rank = dy.Int64(nullable=False, description="Records that give a rank.")
+    records_without_attempt = dy.Int64(
+        nullable=False,
+        description="Records that give a compile id and no attempt: torch 2.7 writes them while the compiled code runs.",
+    )
     n_artifact_names = dy.Int64(nullable=False, description="Different names of artifacts.")
     n_compile_ids = dy.Int64(nullable=False, description="Different compile ids, attempts not counted.")
     compile_ids = dy.List(dy.String(), nullable=False, description="Those ids in order of appearance.")
@@ -64,6 +68,7 @@ def of_trace(trace: TraceIndex) -> Iterator[tuple[Any, ...]]:
     yield (
         trace.source.name, trace.source.rank, s.ranks, s.pids[0] if s.pids else None, s.pids, s.torch_version, first,
         last, len(trace), s.n_strings, s.n_payloads, s.n_changed, s.n_damaged, len(trace.unparsed), s.n_with_rank,
+        s.n_without_attempt,
         s.n_artifact_names, len(s.compile_ids), s.compile_ids, s.trace_ids, s.unknown_entries, s.string_ids,
         s.strings_from, s.n_dangling, s.dangling,
     )  # fmt: skip

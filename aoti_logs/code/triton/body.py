@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from aoti_logs.code.model import Kernel
 
-__all__ = ["parse_python", "to_expr", "triton_body"]
+__all__ = ["parse_python", "to_expr", "triton_body", "triton_function"]
 
 _DEF = re.compile(r"^(\s*)def (\w+)\(")
 _AXES = re.compile(r"\[[^\[\]:]{0,200}:|expand_dims|reshape|\bview\(|trans\b|permute|\.T\b|join|split")
@@ -57,6 +57,21 @@ def triton_body(kernel: Kernel) -> Body:
         axes = _AXES.search("\n".join(lines)) is not None
         return Body(kernel.name, params, tuple(reader.statements), unread, tuple(places), axes)
     return Body(kernel.name, kernel.params, (), ((kernel.line + start, lines[start].strip()),))
+
+
+def triton_function(kernel: Kernel) -> tuple[ast.FunctionDef, int] | None:
+    """Return the function of a Triton kernel and the line of its `def` in the kernel's source; None when it is no Python."""
+    lines = kernel.source.lines_from(kernel.line, kernel.end_line)
+    found = _definitions(lines)
+    chosen = _chosen(found, lines, kernel.name)
+    if chosen is None:
+        return None
+    start, stop = found[chosen]
+    for end in range(stop, max(start, stop - _TORN), -1):
+        function = _function(lines[start:end])
+        if function is not None:
+            return function, kernel.line + start
+    return None
 
 
 def _function(lines: Sequence[str]) -> ast.FunctionDef | None:

@@ -25,7 +25,7 @@ class Totals:
     n_messages: int = 0
     n_lines: int = 0
     n_records: int = 0
-    """Lines that have a prefix: all lines in the default style, one a message in the others."""
+    """Lines that have a prefix: all lines in the default style and, since torch 2.1, in brackets; else one a message."""
     last_line: int = 0
     styles: dict[str, None] = field(default_factory=dict)
     levels: dict[str, None] = field(default_factory=dict)
@@ -53,6 +53,8 @@ class Totals:
 
 def prefixed_lines(message: LogLine) -> int:
     """Return how many of a message's lines have a prefix."""
+    if message.prefixed is not None:
+        return message.prefixed
     return len(message.lines) if message.style in _UNFOLDED else 1
 
 

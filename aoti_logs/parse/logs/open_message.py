@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class OpenMessage:
-    """A message that may go on: its lines without prefix, where each begins and ends in bytes, and its number from 1."""
+    """A message that may go on: its lines without prefix, where each begins and ends in bytes, and its number from 1.
+
+    `again` are the rows (from 0) behind the first that have the prefix again, where the style does not say that.
+    """
 
     prefix: Prefix
     texts: list[bytes] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
 
     def add(self, text: bytes, start: int, end: int, number: int) -> None:
         """Add a line."""
@@ -56,4 +60,5 @@ class OpenMessage:
             lines=range(own[0], own[0] + len(own)) if in_a_row else tuple(own),
             span=log.span(self.starts[first], self.ends[last - 1]),
             style=p.style,
+            prefixed=1 + sum(first < row < last for row in self.again) if self.again else None,
         )

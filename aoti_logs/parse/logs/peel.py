@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from aoti_logs.parse.logs.prefix_kinds import ANSI, KINDS, NO_REST, REST, PrefixKind, sender_of, tail_of
+from aoti_logs.parse.logs.prefix_kinds import (
+    ANSI,
+    KINDS,
+    LEVEL_OF_REST,
+    NO_REST,
+    REST,
+    PrefixKind,
+    sender_of,
+    tail_of,
+)
 from aoti_logs.parse.logs.sender import NOBODY, Sender
 
 if TYPE_CHECKING:
@@ -143,6 +152,9 @@ class _Line:
                 match = REST.regex.match(text, start)
                 if match is not None and match.end() > start:
                     self.layers.append((REST, match))
+                    level = LEVEL_OF_REST.search(match[0])
+                    if level is not None:
+                        self.sender = self.sender.around(Sender(level=level[0].decode()))
                     return REST, match
         return None
 

@@ -120,7 +120,7 @@ KINDS: tuple[PrefixKind, ...] = (
         rb"(?P<worker>[^\t\n]{1,200})\t[^\t\n]{1,200}\t(?:\xef\xbb\xbf)?(?=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z(?: |$))",
         relays=True,
     ),
-    PrefixKind("hydra", rb"\[(?P<time>" + _DATE + rb")\]" + _TORCH + rb"\[[\w.]{1,200}\]\[" + _LEVEL + rb"\] - ", b"["),
+    PrefixKind("hydra", rb"\[(?P<time>" + _DATE + rb")\]" + _TORCH + rb"\[[\w.]{1,200}\]\[(?P<level>" + _LEVEL + rb")\] - ", b"["),
     PrefixKind(
         "bracket",
         rb"\[(?P<time>(?:" + _DATE + rb"|\d\d-\d\d \d\d:\d\d:\d\d|\d\d:\d\d:\d\d)" + _ZONE + rb"?)(?P<parallel>" + _PARALLEL
@@ -130,10 +130,10 @@ KINDS: tuple[PrefixKind, ...] = (
     ),
     PrefixKind(
         "vllm",
-        rb"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) +(?P<time>\d\d-\d\d \d\d:\d\d:\d\d) \[?[\w./-]{1,200}\.py:\d{1,7}\](?: |$)?",
+        rb"(?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL) +(?P<time>\d\d-\d\d \d\d:\d\d:\d\d) \[?[\w./-]{1,200}\.py:\d{1,7}\](?: |$)?",
         b"DIWEC",
     ),
-    PrefixKind("transformers", rb"\[" + _LEVEL + rb"\|[\w./-]{1,200}:\d{1,7}\] (?P<time>" + _DATE + rb") >> ", b"["),
+    PrefixKind("transformers", rb"\[(?P<level>" + _LEVEL + rb")\|[\w./-]{1,200}:\d{1,7}\] (?P<time>" + _DATE + rb") >> ", b"["),
     PrefixKind("box", rb"(?:\xe2\x94\x82|\xe2\x94\x83|\xe2\x95\x91)(?: |$)?", b"\xe2"),
     PrefixKind("fence", rb"(?:```|~~~)[\w+-]{0,20}[ \r]{0,9}$", b"`~"),
     PrefixKind("mark", rb"\xef\xbb\xbf", b"\xef"),
@@ -170,6 +170,8 @@ REST = PrefixKind(
     rb"|(?=))",
 )
 """What a logger's format puts between the time and the message; a mark of GitHub Actions; always fits."""
+LEVEL_OF_REST = re.compile(rb"(?<![\w.:/-])" + _LEVEL + rb"(?![\w.:/-])|" + _LEVEL + rb"(?=: )")
+"""The level in it."""
 NO_REST = rb"(?! ?(?:[-|]|##\[|\[?" + _LEVEL + rb"\b|[\w.:/<>-]{1,200} - " + _LEVEL + rb"))"
 """Says of what follows a time that it is no rest of a logger's prefix."""
 
@@ -216,4 +218,5 @@ def sender_of(kind: PrefixKind, found: re.Match[bytes]) -> Sender:
         process=int(groups["process"]) if "process" in groups else None,
         pipe={"O": "stdout", "E": "stderr"}.get(pipe, pipe) if pipe else None,
         time=groups.get("time"),
+        level=groups.get("level"),
     )

@@ -11,7 +11,8 @@ class Sender:
 
     `rank` is the rank that the wrapping names (torchrun's own prefix and vLLM's `Worker_TP1` name the local one).
     `worker` is the name of the worker, service, unit or container, names from outside to inside joined by `/`.
-    `process` is the process id, `pipe` is `stdout` or `stderr`, `time` is the outermost time as printed.
+    `process` is the process id, `pipe` is `stdout` or `stderr`, `time` is the outermost time as printed, `level` the
+    level that the innermost logger gave the message.
     """
 
     rank: int | None = None
@@ -19,6 +20,7 @@ class Sender:
     process: int | None = None
     pipe: str | None = None
     time: str | None = None
+    level: str | None = None
 
     def around(self, inner: Sender) -> Sender:
         """Return what both tell, where this one's prefix stands before the other's."""
@@ -29,12 +31,13 @@ class Sender:
             process=self.process if inner.process is None else inner.process,
             pipe=self.pipe or inner.pipe,
             time=self.time or inner.time,
+            level=inner.level or self.level,
         )
 
     @property
     def stream(self) -> Sender:
-        """The same without the time: lines of one stream follow each other."""
-        return replace(self, time=None)
+        """The same without what differs from message to message: lines of one stream follow each other."""
+        return replace(self, time=None, level=None)
 
 
 NOBODY = Sender()

@@ -252,6 +252,7 @@ class TorchLogs:
             again = _again(log, now, prefix) if prefix.style == "bracket" else None
             if again is not None:
                 text = again.removeprefix(" ")
+                one.again.append(len(one.texts))
                 continue
             if now.rank != line.rank or self._alone(log, now) is not None or self._formatted(log, now):
                 break

@@ -26,6 +26,7 @@ class Summary:
     n_changed: int = 0
     n_damaged: int = 0
     n_with_rank: int = 0
+    n_without_attempt: int = 0
     n_artifact_names: int = 0
     n_dangling: int = 0
     torch_version: str | None = None
@@ -48,6 +49,7 @@ def summary(trace: TraceIndex) -> Summary:
     out.n_changed = sum(check.intact is False for check in checks)
     out.n_damaged = sum(check.problem is not None for check in checks)
     out.n_with_rank = sum(i.rank is not None for i in ids)
+    out.n_without_attempt = sum(i.compile_id is not None and i.attempt is None for i in ids)
     distinct = dict.fromkeys(ids)
     out.ranks = list(dict.fromkeys(i.rank for i in distinct if i.rank is not None))
     out.trace_ids = list(dict.fromkeys(i.trace_id for i in distinct if i.trace_id is not None))

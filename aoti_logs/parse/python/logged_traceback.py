@@ -1,0 +1,81 @@
+"""The exceptions that a message of torch's loggers holds: its lines without their prefix, read like those of any log.
+
+Format: torch/_dynamo/convert_frame.py logs `format_error_msg` (torch/_dynamo/exc.py) with `exc_info=True`: `WON'T CONVERT
+NAME FILE line N`, in torch 2.1 and later `due to:` below it, then the traceback, which Python's formatter writes once more;
+other modules log a sentence with the traceback below.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from aoti_logs.parse.logs.lines import Log
+from aoti_logs.parse.python.frames import is_frame
+from aoti_logs.parse.python.traceback import is_header, read_block
+from aoti_logs.sources.source import Kind, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aoti_logs.parse.events import ErrorText, LogLine
+
+# A name may be `<lambda>`, a path may hold blanks.
+_NOT_CONVERTED = re.compile(
+    r"WON'T CONVERT (?P<name>\S{1,400}) (?P<file>[^\n]{1,2000}?) line (?P<line>\d{1,9})\s*$", re.M
+)
+_MOST = 4  # tracebacks of one message
+_LONGEST = 1 << 20
+
+
+@dataclass(frozen=True)
+class NotConverted:
+    """A function that Dynamo did not compile."""
+
+    name: str
+    file: str
+    line: int
+
+
+def not_converted(message: LogLine) -> NotConverted | None:
+    """Return the function of which a message says that it is not compiled."""
+    found = _NOT_CONVERTED.match(message.text[:4096])
+    return NotConverted(found["name"], found["file"], int(found["line"])) if found is not None else None
+
+
+def exceptions_in(message: LogLine) -> Sequence[ErrorText]:
+    """Return the exceptions of a message's tracebacks, innermost first; of a traceback that is printed again nothing."""
+    if len(message.text) > _LONGEST:
+        return ()
+    rows = message.text.split("\n")
+    if not any(is_header(row) or is_frame(row) for row in rows):
+        return ()
+    log = Log(_source(message))
+    found: dict[tuple[str | None, str], ErrorText] = {}
+    at, blocks = 0, 0
+    while at < log.size and blocks < _MOST:
+        line = log.line(at)
+        block = read_block(log, line) if is_header(line.text) or is_frame(line.text) else None
+        if block is None:
+            at = max(line.end, at + 1)
+            continue
+        blocks += 1
+        at = max(max((row.end for row in block.lines), default=line.end), at + 1)
+        for error in block.errors:
+            found.setdefault((error.exception_type, error.text), replace(error, rank=message.rank))
+    return tuple(found.values())
+
+
+def _source(message: LogLine) -> Source:
+    own = message.span.source
+    data = message.text.encode("utf-8", "surrogatepass")
+    return Source(
+        own.name,
+        Kind.LOG,
+        lambda: data,
+        parent=own,
+        parent_lines=message.lines if isinstance(message.lines, range) else list(message.lines),
+        role=own.role,
+        rank=own.rank,
+    )
