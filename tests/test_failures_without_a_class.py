@@ -213,7 +213,7 @@ def test_recompiles_of_which_only_the_last_is_told_are_not_counted_as_all(tmp_pa
     )
     [found] = told(tmp_path, text)
     assert "once as far as is told here, the last time as compile 1/37" in found.title
-    assert found.title.endswith("the object of `self._modules['attn'].processor`")
+    assert found.title.endswith("which object `self._modules['attn'].processor` is")
 
 
 @pytest.mark.parametrize(

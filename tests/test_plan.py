@@ -122,7 +122,7 @@ def test_a_log_without_a_command_gets_words_for_it(tmp_path: Path, fixtures_dir:
     text = (fixtures_dir / "gpu_illegal_read" / "run.log").read_text()
     (tmp_path / "a.log").write_text(text.partition("\n")[2])
     _, ladder = lead(aoti_logs.load(tmp_path / "a.log").explain())
-    assert ladder.steps[0].commands[0].line == "CUDA_LAUNCH_BLOCKING=1 <your command>"
+    assert ladder.steps[0].commands[0].line == "CUDA_LAUNCH_BLOCKING=1 <the same command as before>"
     assert not ladder.steps[0].commands[0].shown
 
 

@@ -24,6 +24,7 @@ ROOMS = (
     "sources",
     "records",
     "parse",
+    "commands",
     "ladder",
     "explain",
     "code",

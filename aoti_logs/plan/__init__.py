@@ -7,6 +7,7 @@ from importlib import import_module
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
+from aoti_logs.commands import COMPILES, SAME_COMMAND, Shown, joined
 from aoti_logs.explain import Confidence
 from aoti_logs.ladder import Command, Done, Ladder, Outcome, Step
 from aoti_logs.plan.situation import situation_of
@@ -47,11 +48,11 @@ _MODES = {
     "AOTI_RUNTIME_CHECK_INPUTS",
     "TORCHDYNAMO_REPRO_AFTER",
 }
+_TOLD_BY_RULE = ("nans",)
+"""Families in which a cheaper step than that of the rule tells of inputs only, and not where the failure is made."""
 _DECIDED = ("index", "package")
 """Families in which a proven finding leaves nothing to decide."""
 _TITLE = 70
-YOURS = "<your command>"
-COMPILES = "<the command that compiles the model>"
 
 
 def family_of(rule: str) -> str | None:
@@ -67,15 +68,21 @@ def rungs_of(family: str) -> tuple[Rung, ...]:
     return found
 
 
-def ladder_of(finding: Finding, run: Ran) -> Ladder:
-    """Return what to run next, and after that; steps whose evidence is there are named as done."""
+def ladder_of(finding: Finding, run: Ran, situation: Situation | None = None) -> Ladder:
+    """Return what to run next, and after that; steps whose evidence is there are named as done.
+
+    Args:
+        finding: the failure.
+        run: its run.
+        situation: what is known of it, where it is at hand already.
+    """
     family = family_of(finding.rule)
     sure = finding.confidence in {Confidence.PROVEN, Confidence.LIKELY}
     left = tuple(v.code for v in finding.verdicts) if len(finding.verdicts) > 1 and not sure else ()
     decided = family in _DECIDED and finding.confidence is Confidence.PROVEN
     if finding.role != "cause" or (decided and not finding.experiments):
         return Ladder(left)
-    situation = situation_of(finding, run)
+    situation = situation or situation_of(finding, run)
     steps: list[Step] = []
     spare: list[Step] = []
     done: dict[str, Done] = {}
@@ -91,7 +98,7 @@ def ladder_of(finding: Finding, run: Ran) -> Ladder:
             spare.append(_step(rung, (), situation))
             continue
         step = _step(rung, rung.outcomes if rung.always else outcomes, situation)
-        if not decided or any(_stands_for(step, e) for e in finding.experiments):
+        if not decided or any(stands_for(step, e) for e in finding.experiments):
             steps.append(step)
     return Ladder(left, (*_with_own(steps, spare, finding, situation),), tuple(done.values()))
 
@@ -110,7 +117,7 @@ def _helps(rung: Rung, situation: Situation) -> bool:
 
 
 def _outcomes(outcomes: Sequence[Outcome], left: Sequence[str]) -> tuple[Outcome, ...]:
-    """Return the outcomes that decide something about what is left; all of them where rules name no rest."""
+    """Return the outcomes that can be seen with what is left, none where none decides; all where rules name no rest."""
     if not left:
         return tuple(outcomes)
     found = []
@@ -120,9 +127,11 @@ def _outcomes(outcomes: Sequence[Outcome], left: Sequence[str]) -> tuple[Outcome
             proves=tuple(c for c in outcome.proves if c in left),
             excludes=tuple(c for c in outcome.excludes if c in left),
         )
-        if kept.proves or kept.excludes or not (outcome.proves or outcome.excludes):
+        if kept.proves or not outcome.proves:
+            # What only excludes something else may be seen all the same: its meaning is said beside the others.
             found.append(kept)
-    return tuple(found)
+    decides = any(k.proves or k.excludes for k in found)
+    return tuple(found) if decides or not any(o.proves or o.excludes for o in outcomes) else ()
 
 
 def _filled(text: str, situation: Situation) -> str:
@@ -151,76 +160,83 @@ def _step(rung: Rung, outcomes: Sequence[Outcome], situation: Situation) -> Step
 
 def _commands(rung: Rung, situation: Situation) -> Iterator[Command]:
     env = tuple((k, _filled(v, situation)) for k, v in rung.env)
-    known = situation.command is not None
-    again = situation.command or YOURS
+    again = situation.shown or Shown(SAME_COMMAND)
+    known = situation.shown is not None
     compiling = rung.effect == "compile"
     if "{command}" not in rung.form:
         text = _filled(rung.form, situation)
-        known = situation.command is not None and "{logged}" in rung.form and "<" not in text
+        known = known and "{logged}" in rung.form and "<" not in text
         yield Command(
-            "compile" if compiling else "run", text, _joined(situation, env) if known else env, known
+            "compile" if compiling else "run", text, joined(again.env, env) if known else env, known, sets=env
         )
     elif not compiling:
-        text = rung.form.replace("{command}", again)
-        yield Command("run", text, _joined(situation, env), known, rung.before)
+        text = rung.form.replace("{command}", again.text)
+        yield Command("run", text, joined(again.env, env), known, rung.before, env)
     elif situation.compiles:
-        whole = _joined(situation, (*env, *rung.run_env))
-        yield Command("compile", rung.form.replace("{command}", again), whole, known, rung.before)
+        env += rung.run_env
+        text = rung.form.replace("{command}", again.text)
+        yield Command("compile", text, joined(again.env, env), known, rung.before, env)
     else:
-        yield Command("compile", rung.form.replace("{command}", COMPILES), env, before=rung.before)
+        first = situation.compile or Shown(COMPILES)
+        text = rung.form.replace("{command}", first.text)
+        found = situation.compile is not None
+        yield Command("compile", text, joined(first.env, env), found, rung.before, env)
         if rung.rerun:
-            yield Command("run", again, _joined(situation, rung.run_env), known)
+            yield Command("run", again.text, joined(again.env, rung.run_env), known, sets=rung.run_env)
     if rung.read is not None:
         yield Command("read", rung.read)
-
-
-def _joined(situation: Situation, env: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Return the variables of the shown command with those of a step; what TORCH_LOGS names is added up."""
-    found = dict(situation.env)
-    for name, value in env:
-        before = found.get(name, "").split(",") if name == "TORCH_LOGS" else []
-        found[name] = ",".join(dict.fromkeys([*filter(None, before), *value.split(",")])) if before else value
-    return tuple(found.items())
 
 
 def _with_own(steps: list[Step], spare: list[Step], finding: Finding, situation: Situation) -> list[Step]:
     """Put in the experiments that the rule itself names: as the spare step that stands for it, else in its own words."""
     for experiment in finding.experiments:
-        same = next((n for n, step in enumerate(steps) if _stands_for(step, experiment)), None)
+        same = next((n for n, step in enumerate(steps) if stands_for(step, experiment)), None)
         if same is not None:
             steps[same] = _as_told(steps[same], experiment)
             continue
-        own = next((s for s in spare if _stands_for(s, experiment)), None) or _own(experiment, situation)
+        own = next((s for s in spare if stands_for(s, experiment)), None) or _own(experiment, situation)
         at = next((n for n, s in enumerate(steps) if own.takes_effect == "run" and s.recompile), len(steps))
         steps.insert(0 if experiment is finding.experiments[0] else at, own)
-    first = next((s for s in steps if finding.experiments and _stands_for(s, finding.experiments[0])), None)
+    first = next((s for s in steps if finding.experiments and stands_for(s, finding.experiments[0])), None)
     if first is not None:
         # The rule knows the case best: of steps that ask for as much, the one that it names first leads.
+        cost = 0 if family_of(finding.rule) in _TOLD_BY_RULE else _asks(first, situation)
+        at = next(n for n, s in enumerate(steps) if s is first or _asks(s, situation) >= cost)
         steps.remove(first)
-        steps.insert(
-            next((n for n, s in enumerate(steps) if s.recompile == first.recompile), len(steps)), first
-        )
+        steps.insert(at, first)
     return steps
+
+
+def _asks(step: Step, situation: Situation) -> int:
+    """Return what a step asks for: one more run, a compile that would not be made otherwise, a change of the program."""
+    if any(c.text.startswith("<your ") for c in step.commands):
+        return 2
+    return int(step.recompile and not situation.compiles)
 
 
 def _as_told(step: Step, experiment: Experiment) -> Step:
     """Return a step with the command that the rule names, where it knows more of the log than its first line."""
-    own = experiment.command
-    if experiment.env or any(word in own for word in ("COMMAND", "<", "#", "export")):
-        return step
     first, *others = step.commands
-    return replace(
-        step, commands=(replace(first, text=own.removeprefix(f"{first.before}; "), shown=True), *others)
-    )
+    if experiment.env and not any(c.phase == "run" for c in others):
+        told = dict(joined(experiment.kept, experiment.env))
+        sets = tuple((dict(first.sets) | dict(experiment.env)).items())
+        return replace(
+            step, commands=(replace(first, env=(*(dict(first.env) | told).items(),), sets=sets), *others)
+        )
+    if experiment.env or first.before or any(word in experiment.command for word in ("<", "#")):
+        return step
+    return replace(step, commands=(replace(first, text=experiment.command, shown=True), *others))
 
 
-def _stands_for(step: Step, experiment: Experiment) -> bool:
+def stands_for(step: Step, experiment: Experiment) -> bool:
     """Tell whether a step is what a rule names: the same variables, or the same program."""
     if not experiment.env:
         programs = {(c.before or c.text).split(" ")[0] for c in step.commands}
         return experiment.command.split(" ")[0] in programs or step.name in experiment.command
+    if step.recompile and experiment.takes_effect == "run":
+        return False  # variables of the run after a compile are not what the compile is made for
     # What is switched on when compiling and what is set for the run are two commands of one step.
-    return all(any(_same(n, v, dict(c.env).get(n)) for c in step.commands) for n, v in experiment.env)
+    return all(any(_same(n, v, dict(c.sets).get(n)) for c in step.commands) for n, v in experiment.env)
 
 
 def _same(name: str, wanted: str, given: str | None) -> bool:
@@ -232,13 +248,20 @@ def _same(name: str, wanted: str, given: str | None) -> bool:
     return name not in _MODES or wanted == given
 
 
+def _name(experiment: Experiment) -> str:
+    if experiment.env:
+        return "=".join(experiment.env[0])
+    return "a change of the program" if ": " in experiment.command else _title(experiment.command)
+
+
 def _own(experiment: Experiment, situation: Situation) -> Step:
     compiling = experiment.takes_effect == "compile"
-    shown = situation.command is not None and situation.command in experiment.command
+    shown = any(c is not None and c.text in experiment.command for c in (situation.shown, situation.compile))
+    env = joined(experiment.kept, experiment.env)
     return Step(
-        "=".join(experiment.env[0]) if experiment.env else _title(experiment.command),
+        _name(experiment),
         experiment.why,
-        (Command("compile" if compiling else "run", experiment.command, experiment.env, shown),),
+        (Command("compile" if compiling else "run", experiment.command, env, shown, sets=experiment.env),),
         experiment.takes_effect,
         compiling,
         "when compiling" if compiling else "in a new process",

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.wrapper_release import Releases
+from aoti_logs.commands import Shown
 from aoti_logs.explain import Confidence
 from aoti_logs.parse.events import LogEvents
 from aoti_logs.plan.evidence import evidence_of
+from aoti_logs.rules.shown_commands import compile_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,16 +52,17 @@ _BACKEND = _OF_INDUCTOR | {"AL603", "AL604", "AL605", "AL609", "AL615"}
 class Situation:
     """One failure in its run.
 
-    `traits` are True or False; one that is not there is not known. `words` fill the texts of rungs. `command` is what
-    the log shows, without the variables before it, which are `env`. `releases` are those that can have compiled it.
+    `traits` are True or False; one that is not there is not known. `words` fill the texts of rungs. `shown` is the
+    command of the log, `compile` the one that compiled the model, by this log or another one at hand. `releases` are
+    those that can have compiled it.
     """
 
     finding: Finding
     traits: Mapping[str, bool] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
-    command: str | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
+    shown: Shown | None = None
+    compile: Shown | None = None
     releases: Releases = field(default_factory=Releases)
 
     @property
@@ -70,14 +73,16 @@ class Situation:
     @property
     def compiles(self) -> bool:
         """Whether the shown command compiles by itself: it failed while compiling, or is of torch.compile."""
-        return self.number in _COMPILES or self.traits.get("jit") is True
+        if self.number in _COMPILES or self.traits.get("jit") is True:
+            return True
+        return self.shown is not None and self.shown == self.compile
 
 
 def situation_of(finding: Finding, run: Ran) -> Situation:
     """Look at a failure, its log, and what else of its run is at hand."""
     events = _events(finding, run)
-    told = next((dict(n.facts) for n in events.notes if n.kind == "command"), {})
-    command = told.pop("command", None)
+    shown = next((Shown.of(dict(n.facts)) for n in events.notes if n.kind == "command"), None)
+    command = shown.text if shown is not None else None
     traits = dict(_traits(finding, events, run, command))
     words = {k: v for k, v in _words(finding).items() if v} | {"logged": _logged(command)}
     traits |= {
@@ -86,8 +91,10 @@ def situation_of(finding: Finding, run: Ran) -> Situation:
         "guard": "guard" in words,
     }
     kernels = words["kernels"].split(",") if "kernels" in words else []
-    evidence = evidence_of(finding, events, told, run, kernels)
-    return Situation(finding, traits, evidence, words, command, told, run.evidence.releases)
+    evidence = evidence_of(finding, events, dict(shown.env) if shown is not None else {}, run, kernels)
+    return Situation(
+        finding, traits, evidence, words, shown, compile_command(run.evidence), run.evidence.releases
+    )
 
 
 def _events(finding: Finding, run: Ran) -> LogEvents:
@@ -100,8 +107,9 @@ def _events(finding: Finding, run: Ran) -> LogEvents:
         place = next(
             (k.place for k in finding.chain if k.place is not None and k.place.source == source.name), None
         )
+        begun = sum(n.kind == "command" for n in events.notes)
         borders = sum(n.kind in {"command", "exit"} for n in events.notes)
-        if place is None or borders < 3:
+        if place is None or (begun < 2 and borders < 3):
             return events
         return Episodes(events).of(source.offset_of(place.line)).events
     return LogEvents()

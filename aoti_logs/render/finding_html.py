@@ -184,13 +184,12 @@ class FindingHtml:
 
     def _next(self) -> Iterator[tuple[str, str]]:
         for number, experiment in enumerate(self.finding.experiments):
-            env = "".join(f"{name}={value} " for name, value in experiment.env)
             effect = (
                 "in a new process, no recompile" if experiment.takes_effect == "run" else "when compiling"
             )
             said = [f"takes effect {effect}; {experiment.why}", f"proof: {experiment.proof}"]
             said += [f"care: {experiment.care}"] if experiment.care else []
-            lines = [f"<code>{safe(env + experiment.command)}</code>", *map(self._within, said)]
+            lines = [f"<code>{safe(experiment.line)}</code>", *map(self._within, said)]
             yield "then" if number else "next", "<br>".join(lines)
         yield from (("fix", prose(fix)) for fix in self.finding.fixes)
 

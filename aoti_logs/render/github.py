@@ -54,8 +54,7 @@ def _message(finding: Finding) -> Iterator[str]:
         where = f" ({clean(link.place.source)}:{link.place.line})" if link.place is not None else ""
         yield f"{clean(link.step)}: {clean(link.text)}{where}"
     for experiment in finding.experiments[:1]:
-        env = "".join(f"{name}={value} " for name, value in experiment.env)
-        yield f"next: {clean(env + experiment.command)}"
+        yield f"next: {clean(experiment.line)}"
     yield from (f"fix: {clean(fix)}" for fix in finding.fixes)
 
 

@@ -130,9 +130,8 @@ def _following(finding: Finding, names: ShortNames) -> Iterator[str]:
 
 def _experiments(finding: Finding, names: ShortNames) -> Iterator[str]:
     for number, experiment in enumerate(finding.experiments):
-        env = "".join(f"{name}={value} " for name, value in experiment.env)
         run = experiment.takes_effect == "run"
         effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
-        yield f"- **{'then' if number else 'next'}**: {_code(env + experiment.command)}, {effect}: {_text(experiment.why)}"
+        yield f"- **{'then' if number else 'next'}**: {_code(experiment.line)}, {effect}: {_text(experiment.why)}"
         if experiment.care:
             yield f"  - care: {_text(names.within(experiment.care))}"

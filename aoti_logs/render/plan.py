@@ -27,10 +27,26 @@ def render_plans(explanation: Explanation) -> str:
         lines.append(f"  {finding.confidence}{rank}{log}")
         lines += [*_ladder(explanation.plan(finding), decided=finding.confidence == "proven"), ""]
     if not lines:
-        lines.append("nothing failed, so there is nothing to plan")
+        lines += _nothing(explanation)
     for problem in explanation.problems[:10]:
         lines.append(f"not read: {problem}")
     return "\n".join(map(clean, lines)).rstrip() + "\n"
+
+
+def _nothing(explanation: Explanation) -> Iterator[str]:
+    """Say why there is no ladder: no failure was found, which is not that nothing failed."""
+    warnings = [f for f in explanation.findings if f.severity == "warning"]
+    for warning in warnings:
+        yield f"{warning.severity}[{warning.rule}]: {_cut(warning.title)}"
+        for number, experiment in enumerate(warning.experiments, 1):
+            yield f"{number:2}. {clean(experiment.line)}"
+            yield f"    {'tells:':<11}{_cut(experiment.why)}"
+        if not warning.experiments:
+            yield "  no experiment is known for this warning"
+        for missing in warning.missing:
+            yield f"  missing: {_cut(missing.what)}; to have it: {_cut(missing.how_to_record)}"
+    if not warnings:
+        yield "no failure was found, so there is nothing to plan"
 
 
 def _cut(text: str) -> str:

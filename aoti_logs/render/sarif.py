@@ -89,8 +89,7 @@ def _message(finding: Finding) -> Iterator[str]:
         yield from (f"because {_text(b)}" for b in verdict.because)
         yield from (f"to decide: {_text(d)}" for d in verdict.decide)
     for experiment in finding.experiments[:1]:
-        env = "".join(f"{name}={value} " for name, value in experiment.env)
-        yield f"next: {_text(env + experiment.command)}"
+        yield f"next: {_text(experiment.line)}"
     yield from (f"fix: {_text(fix)}" for fix in finding.fixes)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aoti_logs.explain import Explanation, Finding, Link, Verdict
 
 _LONGEST = 400
+_LONGEST_COMMAND = 4000
 _FOLLOWING = 6
 _NOTES = 8
 _CALL = 130
@@ -32,6 +33,12 @@ STEPS = {
 def _cut(text: str) -> str:
     text = clean(text)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."
+
+
+def _command(line: str) -> str:
+    """Return a command whole: half of one cannot be typed."""
+    line = clean(line)
+    return line if len(line) <= _LONGEST_COMMAND else line[:_LONGEST_COMMAND] + " ..."
 
 
 def render_text(
@@ -130,10 +137,9 @@ def finding_lines(
         if missing.how_to_record != "-":
             yield f"           to have it: {_cut(missing.how_to_record)}"
     for number, experiment in enumerate(finding.experiments):
-        env = "".join(f"{k}={v} " for k, v in experiment.env)
         run = experiment.takes_effect == "run"
         effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
-        yield f"{'next:' if number == 0 else 'then:'} {env}{_cut(experiment.command)}"
+        yield f"{'next:' if number == 0 else 'then:'} {_command(experiment.line)}"
         yield f"      {effect}"
         yield f"      {_cut(experiment.why)}"
         yield f"      proof: {_cut(names.within(experiment.proof))}"
@@ -163,7 +169,11 @@ def _verdicts(finding: Finding, names: ShortNames) -> Iterator[str]:
         yield f"   {chr(ord('a') + number)}. {_cut(verdict.title)} [{verdict.code}]"
         for because in verdict.because:
             yield f"      because {_cut(names.within(because))}"
-    yield from _deciding(dict.fromkeys(d for v in finding.verdicts for d in v.decide), names, "  ")
+    letters: dict[str, str] = {}
+    for number, verdict in enumerate(finding.verdicts):
+        for decide in dict.fromkeys(verdict.decide):
+            letters[decide] = letters.get(decide, "") + chr(ord("a") + number)
+    yield from _deciding((f"{', '.join(of)}: {what}" for what, of in letters.items()), names, "  ")
 
 
 def _deciding(what: Iterable[str], names: ShortNames, inset: str) -> Iterator[str]:

@@ -31,6 +31,7 @@ from aoti_logs.rules.wording import (
     main_index,
     never_negative,
     print_hint,
+    printable,
     rows_name,
     tensor_name,
 )
@@ -74,7 +75,7 @@ def judge(case: IndexCase) -> Verdict | None:
     only = text.bound is None
     title = f"{index_name(case)} {'is' if only else 'may be'} below {limit}"
     strength = weakest(case.strength, case.site.strength if case.site else Confidence.UNKNOWN)
-    decide = () if only else (print_hint("the smallest value of the index"),)
+    decide = () if only else (print_hint(f"the smallest value of {printable(case)}"),)
     return Verdict("AL105", title, strength if only else Confidence.POSSIBLE, (wrap,), decide, fixes)
 
 

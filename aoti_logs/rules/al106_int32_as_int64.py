@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model import CheckKind
-from aoti_logs.explain import Confidence, Verdict
+from aoti_logs.explain import Confidence, Verdict, weakest
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import input_sources, is_aot, print_hint, tensor_name
 
@@ -86,7 +86,7 @@ def _of(case: IndexCase, tensor: Tensor) -> Verdict | None:
         return Verdict(
             "AL106",
             f"{tensor_name(tensor)} was given as {_torch_name(dump.dtype)} and is read as int64",
-            case.strength,
+            weakest(case.strength, case.numbers.strength),
             (f"{tensor.arg} was printed with dtype {dump.dtype} ({dump.span.place})",),
             fixes=fixes,
         )

@@ -17,40 +17,35 @@ up to that line are candidates; they are listed, none is chosen. Kernels of ATen
 the model may be it as well. Without the wrapper it says what to record.
 
 ## What to do
-Run again with `CUDA_LAUNCH_BLOCKING=1` and keep stderr: the launch that fails is then the one that
-raises, and the assertion line stands before it. For a model of AOTInductor also compare its inputs with what it was
-compiled for (`AOTI_RUNTIME_CHECK_INPUTS=1`): int32 ids that are read as int64 end like this.
+A model of AOTInductor: run once with `AOTI_RUNTIME_CHECK_INPUTS=1` (torch 2.7+), which names an input of another dtype,
+size or stride than compiled for. Then with `CUDA_LAUNCH_BLOCKING=1`, and keep stderr: the launch that fails is the one
+that raises, and the assertion line stands before it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoti_logs.code.codebase import common_tail
-from aoti_logs.code.model import Backend
-from aoti_logs.explain import Confidence, Experiment, Finding, Link, Missing, Verdict
+from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.asserts.dsa import dsa_failures
 from aoti_logs.parse.errors.device_fault import device_fault
-from aoti_logs.rules.device_experiments import wait_for_launches, waiting
+from aoti_logs.parse.events import ErrorForm
+from aoti_logs.rules.before_call import first_steps, kernels_before, unchecked_inputs
+from aoti_logs.rules.device_experiments import waiting
 from aoti_logs.rules.device_run import uses_aoti
 from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.given_inputs import Given, given_inputs
-from aoti_logs.rules.input_experiments import check_inputs
-from aoti_logs.rules.model_death import compared
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from aoti_logs.code.codebase import Wrapper
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.index.case import IndexCase
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
 
 _TEXT = "device-side assert triggered"
-_SHOWN = 12
 
 
 def judge(case: IndexCase) -> Verdict | None:
@@ -68,40 +63,34 @@ def lost_assertion(
     if told is None or any(a.rank == rank or None in {a.rank, rank} for a in events.assertions):
         return None
     title = "a device-side assert failed, and its text is not in this log"
-    candidates = list(_candidates(errors, evidence))
+    candidates, count = kernels_before(errors, evidence, with_checks=True)
     fault = device_fault(told.text or told.message)
     backend = fault.backend if fault is not None else "cuda"
     lost = "the CUDA context" if backend == "cuda" else "the device"
     because = [f"{lost} was lost to a failed assert; the calls that report errors are its victims"]
-    if candidates:
-        count = f"{len(candidates)} kernel" + "s" * (len(candidates) != 1)
-        because.append(f"{count} of generated code with bounds checks came before the call that failed")
-    aoti = uses_aoti(events)
-    given = given_inputs(events, evidence, told.span.start) if aoti else Given()
+    if count:
+        kernels = "1 kernel" if count == 1 else f"{count} kernels"
+        because.append(f"{kernels} of generated code with bounds checks came before the call that failed")
+    given = given_inputs(events, evidence, told.span.start) if uses_aoti(events) else Given()
     because += given.because
-    unchecked = aoti and not given.settled and not compared(evidence, events)
-    if unchecked:
-        because.append(
-            "possible: int32 ids read as int64, or another input that does not fit; nothing tests that unless asked to"
-        )
-    how = waiting(backend)
-    decide = (f"run again with {how} and keep stderr",) if how is not None else ()
+    unchecked = unchecked_inputs(events, evidence, given)
+    because += [unchecked] if unchecked is not None else []
+    experiments = first_steps(shown_command(events), errors, events, evidence, given)
+    decide = tuple(f"run again with {'='.join(e.env[0])}" for e in experiments if e.env)
     verdict = Verdict("AL109", title, Confidence.UNKNOWN, tuple(because), decide)
-    chain = [
-        Link("error", told.message, told.span.place),
-        *candidates[:_SHOWN],
-        *(m.link for m in given.misfits),
-    ]
-    if len(candidates) > _SHOWN:
-        chain.append(Link("candidate", f"and {len(candidates) - _SHOWN} more", None, Confidence.POSSIBLE))
+    chain = [Link("error", told.message, told.span.place), *candidates, *(m.link for m in given.misfits)]
     told_later = ((e.message or "a traceback that lost its exception", e) for e in reversed(errors))
     later = {said: Link("follows", said, e.span.place) for said, e in told_later if e is not told}
     facts = {
         "message": told.message,
-        "kernel_candidates": [c.text for c in candidates],
+        "kernel_candidates": [c.text for c in candidates if c.place is not None],
         "consequences": list(reversed(later)),
     }
-    stderr = "stderr of the run, in the same file as the rest"
+    kept, waits = "stderr of the run, in the same file as the rest", waiting(backend)
+    waits = waits if any("=".join(e.env[0]) == waits for e in experiments) else None  # it was set already
+    printed = f"{waits}: the driver then prints it before the call that fails returns"
+    stderr = any(e.form is ErrorForm.TERMINATE or e.call_file for e in errors)  # both write there
+    how = printed if stderr and waits is not None else kept if waits is None else f"{kept}; {printed}"
     return Finding(
         rule="AL109",
         kind="cuda_device_assert",
@@ -113,39 +102,11 @@ def lost_assertion(
         rank=rank if rank is not None else source.rank,
         log=source.name,
         chain=tuple(chain),
-        missing=(Missing("the assertion line, which names the kernel's file and line", stderr),),
-        experiments=(
-            *(() if how is None else (_waited(shown_command(events), backend),)),
-            *(check_inputs(shown_command(events), evidence) if unchecked else ()),
-        ),
+        missing=(Missing("the assertion line, which names the kernel's file and line", how),),
+        experiments=experiments,
         verdicts=(verdict,),
         consequences=tuple(reversed(later.values())),
     )
-
-
-def _waited(command: str, backend: str) -> Experiment:
-    why = "the launch that fails is then the one that raises, and the assertion line stands before it"
-    return replace(wait_for_launches(command, backend), why=why, care=None)
-
-
-def _named(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[tuple[Wrapper, int]]:
-    """Yield the wrappers that a failed call names, with the last line of such a call."""
-    failed = [(e.call_file, e.call_line) for e in errors if e.call_file and e.call_line]
-    for code in evidence.base.wrappers if failed else ():
-        lines = [n for path, n in failed if any(common_tail(path, name) for name in code.names)]
-        if code.wrapper is not None and lines:
-            yield code.wrapper, max(lines)
-
-
-def _candidates(errors: Sequence[ErrorText], evidence: Evidence) -> Iterator[Link]:
-    """Yield the launches of kernels with checks up to the line of the call that failed."""
-    for wrapper, last in _named(errors, evidence):
-        for launch in wrapper.launches:
-            kernel = wrapper.kernel(launch.kernel) if launch.backend is Backend.TRITON else None
-            if kernel is not None and kernel.asserts and launch.line <= last:
-                place = wrapper.source.place(launch.line)
-                checks = "; ".join(dict.fromkeys(text for _, text in kernel.asserts))
-                yield Link("candidate", launch.kernel, place, Confidence.POSSIBLE, (checks,))
 
 
 RULE = Rule("AL109", "assert-text-lost", __doc__ or "", judge)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.model import CheckKind
-from aoti_logs.explain import Confidence, Verdict
+from aoti_logs.explain import Confidence, Verdict, weakest
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.wording import extremes, input_sources, is_aot, lowest_allowed, print_hint, tensor_name
 
@@ -148,7 +148,7 @@ def _proven(case: IndexCase, tensor: Tensor, dump: Dump, checks: list[InputCheck
         "AL110",
         f"{name} was given with strides {list(given)}, and the code reads it with {wrong[0].expected} "
         f"in dimension {wrong[0].dim}",
-        case.strength,
+        weakest(case.strength, case.numbers.strength),
         (
             f"{tensor.arg} was printed with stride {list(given)} ({dump.span.place})",
             f"its values, {lowest.shown} to {highest.shown}, are all in range",

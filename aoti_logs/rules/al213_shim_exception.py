@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Experiment, Missing
+from aoti_logs.explain import Confidence, Experiment, Link, Missing
 from aoti_logs.parse.aoti.facts import DeviceError, ShimException
 from aoti_logs.rules.aoti_story import (
     about_nan,
@@ -38,15 +38,21 @@ from aoti_logs.rules.aoti_story import (
     story_of,
 )
 from aoti_logs.rules.aoti_wrapper import argument_facts, call_site, site_link
+from aoti_logs.rules.before_call import first_steps, kernels_before, sticky_fault, unchecked_inputs
 from aoti_logs.rules.error_case import ErrorTold
-from aoti_logs.rules.given_inputs import given_inputs
+from aoti_logs.rules.given_inputs import Given, given_inputs
 from aoti_logs.rules.input_experiments import check_inputs
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aoti_logs.parse.errors.device_fault import DeviceFault
+    from aoti_logs.parse.events import ErrorText
     from aoti_logs.rules.aoti_story import Story
     from aoti_logs.rules.error_case import ErrorCase
 
+_NAMED = 3
 _LIBRARY = re.compile(r"\b(?:CUBLAS|CUSOLVER|CUSPARSE|CUFFT|CUDNN|MIOPEN|HIPBLAS|rocblas)\w*", re.IGNORECASE)
 _DEVICE_WORDS = re.compile(r"\b(?:CUDA|HIP|XPU) (?:driver )?error\b|\bCUDA_|\bcuda\w+Error")
 
@@ -66,37 +72,53 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if rows:
         facts["call_arguments"] = rows
     links = [site_link(site, rows)] if site is not None else []
+    later = _is_later(story)
+    candidates, count = kernels_before(story.told, case.evidence, with_checks=False) if later else ([], 0)
+    fault = sticky_fault(case.group) if later else None
     said = in_short(story.said.message) if story.said is not None else None
     name = f"`{operator}`" if operator else f"`{call.name}`" if call is not None else "an operator"
-    later = _is_later(story)
     given = given_inputs(case.events, case.evidence, case.error.span.start)
     missing: tuple[Missing, ...] = ()
-    if said is None:
-        missing = (Missing("what ATen said", "stdout and stderr of the run in one file, in order"),)
-    elif call is None:
+    if later:
         missing = (
+            Missing("which launch failed", "CUDA_LAUNCH_BLOCKING=1: the call that reports is then the one"),
+        )
+    if said is None:
+        missing += (Missing("what ATen said", "stdout and stderr of the run in one file, in order"),)
+    elif call is None:
+        missing += (
             Missing(
                 "the call and its line in the wrapper",
                 "stderr of the run: `Error: ... API call failed at ...`",
             ),
         )
     elif site is None:
-        missing = (
+        missing += (
             Missing(
                 "what the arguments of the call are", "the wrapper that the text names, from the package"
             ),
         )
+    experiments = _experiments(case, story, given, later=later)
     return ErrorTold(
         "AL213",
         "aoti_shim_exception",
-        _title(story, name, said, later=later),
+        _title(story, name, said, fault, later=later),
         Confidence.UNKNOWN if later else Confidence.PROVEN,
-        because=(*given.because, *_because(story, later=later)),
-        links=(*links, *story_links(story), *(m.link for m in given.misfits)),
+        because=(
+            *given.because,
+            *(_because(case, story, name, (count, candidates), given) if later else _reasons(story)),
+        ),
+        links=(
+            *links,
+            *story_links(story),
+            *candidates,
+            *_fault_link(fault, story),
+            *(m.link for m in given.misfits),
+        ),
         facts={k: v for k, v in facts.items() if v is not None},
         missing=missing,
-        decide=(("CUDA_LAUNCH_BLOCKING=1 shows the first launch that fails",) if later else ()),
-        experiments=_experiments(case, later=later, settled=given.settled),
+        decide=tuple(f"run again with {'='.join(e.env[0])}" for e in experiments) if later else (),
+        experiments=experiments,
     )
 
 
@@ -112,7 +134,16 @@ def _is_later(story: Story) -> bool:
     return bool(_LIBRARY.search(text) or _DEVICE_WORDS.search(text))
 
 
-def _title(story: Story, name: str, said: str | None, *, later: bool) -> str:
+def _title(
+    story: Story,
+    name: str,
+    said: str | None,
+    fault: tuple[DeviceFault, ErrorText] | None,
+    *,
+    later: bool,
+) -> str:
+    if fault is not None:
+        return f"{fault[0].text}: {name} is the first call that reports an error of the device, and need not be the one that failed"
     if later and said is not None:
         return f"{name} reported an error of the device, which may come from what ran before it: {said}"
     host = _host_memory(story)
@@ -134,15 +165,34 @@ def _host_memory(story: Story) -> DeviceError | None:
     return cause if cause is not None and cause.problem == "host_memory" else None
 
 
-def _because(story: Story, *, later: bool) -> tuple[str, ...]:
-    if later:
-        return (
-            "kernels run behind the calls that start them; the first call that looks at the device reports their errors",
-            (
-                "an input on the wrong device, of the wrong dtype or with an id out of range is the commonest reason, and "
-                "nothing checks that by default"
-            ),
+def _because(
+    case: ErrorCase, story: Story, name: str, before: tuple[int, list[Link]], given: Given
+) -> tuple[str, ...]:
+    """Say what speaks for a fault before the call."""
+    found = [
+        "kernels run behind the calls that start them; the first call that looks at the device reports their errors"
+    ]
+    if story.said is not None and (library := _LIBRARY.search(story.said.text)) is not None:
+        found.append(
+            f"{library[0]} is what a library says that meets a device with an error; it names no cause"
         )
+    count, kernels = before
+    if count:
+        names = ", ".join(dict.fromkeys(k.text for k in kernels[:_NAMED]))
+        told = "1 launch" if count == 1 else f"{count} launches"
+        more = ", ..." if count > _NAMED else ""
+        found.append(f"{told} of generated code came before {name} in this call of the model: {names}{more}")
+    unchecked = unchecked_inputs(case.events, case.evidence, given)
+    return (*found, unchecked) if unchecked is not None else tuple(found)
+
+
+def _fault_link(fault: tuple[DeviceFault, ErrorText] | None, story: Story) -> Iterator[Link]:
+    """Quote who tells the fault, where it is none of the printings of the call."""
+    if fault is not None and not any(e is fault[1] for e in story.told):
+        yield Link("fault", fault[1].message, fault[1].span.place)
+
+
+def _reasons(story: Story) -> tuple[str, ...]:
     if _host_memory(story) is not None:
         return (
             (
@@ -160,18 +210,10 @@ def _because(story: Story, *, later: bool) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _experiments(case: ErrorCase, *, later: bool, settled: bool) -> tuple[Experiment, ...]:
-    check = () if settled else check_inputs(case.command, case.evidence)
-    if not later:
-        return check
-    blocking = Experiment(
-        case.command,
-        (("CUDA_LAUNCH_BLOCKING", "1"),),
-        "run",
-        "the launch that fails is then the one that reports it",
-        "the CUDA runtime reads it when the process starts and makes every launch wait for its end",
-    )
-    return *check, blocking
+def _experiments(case: ErrorCase, story: Story, given: Given, *, later: bool) -> tuple[Experiment, ...]:
+    if later:
+        return first_steps(case.command, story.told, case.events, case.evidence, given)
+    return () if given.settled else check_inputs(case.command, case.evidence)
 
 
 RULE = Rule("AL213", "operator-failed-in-model", __doc__ or "")

@@ -42,6 +42,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import COMPILES
 from aoti_logs.explain import Confidence, Link, Missing
 from aoti_logs.parse.errors.device_errors import device_errors
 from aoti_logs.parse.errors.device_exception import DeviceException
@@ -374,7 +375,7 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
     if sureness is Confidence.PROVEN:
         return (sanitize(command),)
     if aoti and not case.events.dumps and not case.evidence.releases.before((2, 6)):
-        found.append(print_names(f"the command that compiles the model; then {command}"))
+        found.append(print_names(f"{COMPILES} && {command}"))
     return (*found, sanitize(command), dump_core(command))
 
 

@@ -28,20 +28,26 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Finding, Missing, Verdict
-from aoti_logs.parse.stacks.frame_name import signature
+from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.parse.stacks.frame_name import frame_name, signature
 from aoti_logs.rules.component import component_of
 from aoti_logs.rules.native_stack import mangled_note, native_facts, native_links, where
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.stack_facts import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aoti_logs.parse.events import Stack
+    from aoti_logs.parse.events import Frame, Stack
     from aoti_logs.rules.log_notes import LogCase
 
 _KINDS = {"c10": "c10_stack", "captured_traceback": "c10_stack", "windows": "c10_stack"}
 _THROWN = re.compile(r"(?:^|::)__cxa_throw$|torchCheckFail$|^aoti_torch_check$")
+_CHECKS = {
+    "c10::cuda::c10_cuda_check_implementation": "CUDA",
+    "c10::hip::c10_hip_check_implementation": "HIP",
+}
+"""Functions that throw where a call of a runtime returned an error or a device assertion was recorded: whose."""
 _NO_ERROR = "lines that name an error, if there was one, are not in this log"
 _NOT_BESIDE = "no error stands right above it: which one it belongs to, if to any in this log, is not known"
 _MOST = 3
@@ -85,6 +91,16 @@ def _finding(case: LogCase, stack: Stack, count: int) -> Finding:
     because = [_NO_ERROR if not case.events.errors else _NOT_BESIDE]
     if thrown:
         title = f"an exception is thrown {where(stack)}; its text is not in this log"
+        checked = _checked(stack)
+        if checked is not None:
+            frame, what = checked
+            title = f"an error of {what} is thrown {where(stack)}; its text is not in this log"
+            because.append(
+                f"`{frame_name(frame)}` throws where a call of {what} returned an error or a device assertion was recorded"
+            )
+            place = frame.span.place
+            at = next((n for n, k in enumerate(links) if k.place and k.place.line > place.line), len(links))
+            links = (*links[:at], Link("frame", shown(frame), place), *links[at:])
     if check is not None and thrown:
         facts["assertion"] = check
         because.append(f"the line of the model's frame holds a bounds check: index out of bounds: {check}")
@@ -109,6 +125,15 @@ def _finding(case: LogCase, stack: Stack, count: int) -> Finding:
         notes=mangled_note(stack),
         doubt="a stack says where a thread was, not why",
     )
+
+
+def _checked(stack: Stack) -> tuple[Frame, str] | None:
+    """Return the frame that threw because a call of a runtime had returned an error, and whose runtime that is."""
+    for frame in stack.frames[:4]:
+        what = _CHECKS.get((frame.symbol or "").partition("(")[0])
+        if what is not None:
+            return frame, what
+    return None
 
 
 RULE = Rule("AL316", "stack-alone", __doc__ or "")

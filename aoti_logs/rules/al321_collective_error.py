@@ -96,7 +96,7 @@ _TEXTS: tuple[_Text, ...] = (
     _Text(
         "gloo_error",
         "a collective of Gloo did not end in time",
-        "a rank did not join it, or died",
+        "a rank did not join it, called another one first, or died",
         re.compile(r"Timed out waiting \d+ms for (?:send|recv) operation"),
         waited=True,
     ),

@@ -40,6 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.code.index.episode import Episodes
+from aoti_logs.commands import COMPILES, SAME_COMMAND
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict
 from aoti_logs.parse.dtype import LARGEST, torch_dtype
 from aoti_logs.parse.printer.launches import bare_name, printed_launches
@@ -125,7 +126,7 @@ def _finding(
 
 def _save() -> Experiment:
     return Experiment(
-        "the same compile as before, then the same run",
+        f"{COMPILES} && {SAME_COMMAND}",
         (("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", "1"),),
         "compile",
         "saves every argument before and after each launch as a .pt file: which elements are NaN, and what they were made from",

@@ -53,6 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import COMPILES, SAME_COMMAND
 from aoti_logs.explain import Confidence, Experiment, Link, Missing
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.nan_check import candidates, check_site, nan_check, position
@@ -212,7 +213,7 @@ def _facts(check: NanCheck, site: CheckSite | None, where: str, named: list[str]
 
 def _print_values() -> Experiment:
     return Experiment(
-        "the same compile as before, then the same run",
+        f"{COMPILES} && {SAME_COMMAND}",
         ((PRINTER, "2"),),
         "compile",
         "every argument is printed before and after each launch: the first NaN after a launch shows which call makes it",

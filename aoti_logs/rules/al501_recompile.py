@@ -7,7 +7,9 @@ from happening. One note for each function.
 
 ## Why it matters
 A recompile costs seconds to minutes, and at the limit (AL502) the function is not compiled any more. One
-recompile for a first change of a size is how torch finds out what is dynamic: that is not a fault.
+recompile for a first change of a size, or of a number that is an argument (floats from torch 2.6 on), is how torch finds out
+what is dynamic: that is not a fault. Sizes 0 and 1, integer attributes of modules, sizes of parameters, strings, lengths of lists and
+identities of objects never become dynamic by themselves.
 
 ## Example
 `tensor 'x' size mismatch at index 0. expected 4, actual 5`, then `n == 1`.
@@ -16,11 +18,11 @@ With `error_on_recompile`, or under the stance `fail_on_recompile`, the first re
 
 ## Evidence it needs
 `recompile_reasons` in a trace (torch 2.5 and later), TORCH_LOGS=recompiles in a log, or the text of the
-exception.
+exception. A trace of torch 2.4 tells that a function was compiled again (ids `0/1`, `0/2`), and not why.
 
 ## What to do
-`torch._dynamo.mark_dynamic(x, 0)` for a size that varies, a tensor for a number that varies, one dtype, one
-layout. `TORCH_LOGS=recompiles` shows the reasons while the program runs.
+`torch._dynamo.mark_dynamic(x, 0)` for a size that varies (an error where a line makes it a constant;
+`maybe_mark_dynamic` is none), a tensor for a number that varies, one dtype, one layout. `TORCH_LOGS=recompiles` shows the reasons while the program runs.
 """
 
 from __future__ import annotations

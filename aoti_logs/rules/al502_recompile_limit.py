@@ -6,8 +6,12 @@ Dynamo compiles a function again when a guard of every earlier compile fails, at
 the last compile did not fit.
 
 ## Why it matters
-From then on the function runs without being compiled, silently but for one warning: the program is right, and
-slow. With `fullgraph=True`, or with `fail_on_recompile_limit_hit`, it is an error.
+From then on a call that fits none of the compiles runs without being compiled, and so do the functions that it calls,
+silently but for one warning: the program is right, and slow. Calls that fit go on with what is compiled. With
+`fullgraph=True`, or with `fail_on_recompile_limit_hit` (before torch 2.7 `fail_on_cache_limit_hit`), it is an error.
+
+The limit counts the compiles for one object (a module); `accumulated_recompile_limit`, 256, counts those of one function
+for all objects together.
 
 ## Example
 `torch._dynamo hit config.recompile_limit (2)`, last reason `tensor 'x' size mismatch at index 0. expected 3,
@@ -21,7 +25,7 @@ trace the exception `FailOnRecompileLimitHit` tells that it was an error.
 
 ## What to do
 Mend what the reason names: `torch._dynamo.mark_dynamic(x, 0)` for a size, a tensor instead of a Python number
-that changes. Raising the limit only helps when the number of variants is known and small.
+that changes, `torch._dynamo.config.allow_unspec_int_on_nn_module = True` for an integer that is an attribute of a module. Raising the limit only helps when the number of variants is known and small.
 """
 
 from __future__ import annotations
@@ -51,6 +55,7 @@ def tell(case: FailureCase) -> Told:
     number = limit.limit if limit.limit is not None else case.facts.get("limit")
     name = f"`{limit.function}`" if limit.function else case.what
     most = f"the limit of {number} compiles" if number is not None else "the limit of compiles"
+    most += " for all objects together" if (limit.config or "").startswith("accumulated") else ""
     raised = case.reached is Reached.RAISED
     after = (
         "and that is an error here" if raised else "and runs uncompiled from now on where none of them fits"

@@ -18,12 +18,14 @@ The exception, in a trace of `torch.compile` or strict export, or in a log. A tr
 not have it (see AL504).
 
 ## What to do
-Take the torch's suggested fix (`Dim.STATIC`, the number, `Dim.AUTO`), or change the line that fixes the size.
-An example of size 1 fixes it, too: export with an example of at least 2.
+Take torch's suggested fix, or change the line that fixes the size. What allows a constant is `Dim.STATIC` or `Dim.AUTO` for
+an export (torch 2.6 and later), `maybe_mark_dynamic` for `torch.compile`. An example of size 1 fixes it, too: export with an
+example of at least 2.
 """
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from aoti_logs.explain import Link
@@ -41,6 +43,13 @@ if TYPE_CHECKING:
     from aoti_logs.rules.failure_case import FailureCase
 
 _SHOWN = 6
+_LARGEST = 2**63 - 1
+_LOOSER = {
+    True: "use maybe_mark_dynamic in place of mark_dynamic, which allows a constant",
+    False: "declare it static (Dim.STATIC), or leave it to torch (Dim.AUTO; torch 2.6 and later, before that the number alone)",
+    None: "declare it static (Dim.STATIC) or leave it to torch (Dim.AUTO, maybe_mark_dynamic)",
+}
+"""What allows a size to be a constant, by whether mark_dynamic asked for it to be none."""
 
 
 def tell(case: FailureCase) -> Told:
@@ -70,14 +79,15 @@ def tell(case: FailureCase) -> Told:
                 for file, line, function, code in stack
             ],
         },
-        fixes=tuple(_fixes(rows, detail.fixes)),
+        fixes=tuple(_fixes(rows, detail.fixes, marked=_is_marked(case, rows))),
     )
 
 
 def _user_stack(case: FailureCase) -> tuple[StackLine, ...]:
     """Return the frames of the user's code that made the size a constant (torch 2.8 and later)."""
     _, told, stack = case.failure.text.partition("\nUser stack:\n")
-    return frames_of_stack(stack.partition("\n\n")[0]) if told else ()
+    lines = takewhile(lambda line: line.startswith("  "), stack.split("\n"))
+    return frames_of_stack("\n".join(lines)) if told else ()
 
 
 def _row(case: FailureCase, row: Violation) -> int:
@@ -129,22 +139,30 @@ def _fix(fix: SuggestedFix) -> dict[str, Any]:
     return {"name": fix.name, "value": fix.value, "comment": fix.comment}
 
 
-def _fixes(rows: tuple[Violation, ...], fixes: tuple[SuggestedFix, ...]) -> list[str]:
+def _is_marked(case: FailureCase, rows: tuple[Violation, ...]) -> bool | None:
+    """Tell whether the size was marked by mark_dynamic, and not declared for an export; None where nothing tells."""
+    if any(row.name for row in rows) or case.exported:
+        return False  # only a Dim has a name
+    return True if case.exported is False else None
+
+
+def _fixes(rows: tuple[Violation, ...], fixes: tuple[SuggestedFix, ...], *, marked: bool | None) -> list[str]:
     found = [f"torch suggests: {f.name} = {f.value}" for f in fixes if f.value != "None"]
     made = next((r for r in rows if r.form in {"specialized", "constant"}), None)
     if made is not None and made.constant in {0, 1}:
         found.append(
-            "export with an example whose size is at least 2: sizes 0 and 1 are always made constants"
+            f"{'export' if not marked else 'call it first'} with an example whose size is at least 2: sizes 0 and 1 are "
+            "made constants"
         )
     elif made is not None:
-        found.append(
-            f"declare it static (Dim.STATIC) or leave it to torch (Dim.AUTO, maybe_mark_dynamic), or change the "
-            f"line that makes it {made.constant}"
-        )
+        found.append(f"{_LOOSER[marked]}, or change the line that makes it {made.constant}")
     elif any(r.form == "range" for r in rows):
         found.append("export with an example inside of the range, or widen the range")
     elif any(r.form == "equal" for r in rows):
         found.append("use the same Dim for both sizes")
+    elif any(r.form == "guard" and (r.other or "").endswith(f"!= {_LARGEST}") for r in rows):
+        # seen with torch 2.6 only: 2.4, 2.9 and 2.13 export the same model
+        found.append("give the Dim an upper bound (max=...): torch 2.6 guards against the largest integer")
     return found
 
 

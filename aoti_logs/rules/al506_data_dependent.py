@@ -17,9 +17,10 @@ plain trace of an export has neither: there the graph ends at the condition (see
 also says where `u0` was made (`create_unbacked_symbol`); of a log, TORCH_LOGS=+dynamic does.
 
 ## What to do
-Tell torch: `torch._check(n > 5)` before the line, if that always holds. Write both branches with `torch.cond`
-if not. For sizes, `torch._check_is_size(n)`. `torch.export.draft_export` (torch 2.8 and later) lists every such
-place at once.
+Tell torch: `torch._check(n > 5)` before the line, if that always holds; torch tests it when the code runs (AL617). Write both
+branches with `torch.cond` if not, or `torch.where`. For sizes, `torch._check(n >= 0)`; up to torch 2.9
+`torch._check_is_size(n)`, which 2.13 has deprecated. `torch.export.draft_export` (torch 2.8 and later) lists every such
+place at once. A condition that an operator of torch asks, and no line of yours, is a bug of torch in new releases: report it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from aoti_logs.explain import Experiment, Link
 from aoti_logs.parse.compiles.failure import Undecided
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
+from aoti_logs.rules.shape_checks import checks_for
 
 if TYPE_CHECKING:
     from typing import Any
@@ -40,13 +42,13 @@ if TYPE_CHECKING:
 
 
 _ITEMS = {"item", "_local_scalar_dense"}
+_TRUTH = re.compile(r"Eq\(u\d+, 1\)")
+"""How torch asks for the truth of a tensor."""
 _GUARD = "GuardOnDataDependentSymNode"
-_DRAFT_SINCE = (
-    2,
-    8,
-)  # made public by https://github.com/pytorch/pytorch/pull/153219, in the release notes of 2.8
+_DRAFT_SINCE = (2, 8)
+"""The release that made it public (pytorch/pytorch#153219)."""
 _DRAFT = Experiment(
-    "replace torch.export.export(...) by torch.export.draft_export(...) in the exporting script",
+    "<your exporting script, with torch.export.draft_export(...) in place of torch.export.export(...)>",
     (),
     "compile",
     "goes on with the example's values and lists every such place with its line; torch has it since 2.8",
@@ -81,7 +83,7 @@ def tell(case: FailureCase) -> Told:
             "constant": _constant(found.expression),
             **_wrapped(case),
         },
-        fixes=tuple(fixes(found)),
+        fixes=tuple(fixes(found, case.user.code if case.user else None)),
         experiments=() if case.exported is False or case.releases.before(_DRAFT_SINCE) else (_DRAFT,),
     )
 
@@ -128,16 +130,33 @@ def _wrapped(case: FailureCase) -> dict[str, Any]:
     return facts
 
 
-def fixes(found: Undecided) -> list[str]:
-    """Say how the condition can be decided."""
-    if found.checks:
-        return [f"before that line, whichever always holds: {' or '.join(found.checks)}"]
-    if found.expression in found.symbols:
+def fixes(found: Undecided, code: str | None = None) -> list[str]:
+    """Say how the condition can be decided.
+
+    Args:
+        found: the condition.
+        code: the user's line that asks, where it is known.
+    """
+    if not found.checks and found.expression in found.symbols:
         return [
             (
                 f"code needs the number behind {found.expression}, not a condition on it: keep it a tensor or a symbolic "
                 "size, or make it an argument that is known while tracing"
             )
+        ]
+    checks = found.checks or checks_for(found.expression, code) or ()
+    if checks:
+        return [
+            f"before that line, whichever always holds: {' or '.join(checks)}",
+            "torch.cond for both branches, or torch.where without a branch, if neither does",
+        ]
+    if (
+        code is not None
+        and code.lstrip().startswith(("if ", "elif ", "while "))
+        and _TRUTH.fullmatch(found.expression)
+    ):
+        return [
+            "the line branches on the truth of a tensor: torch.cond for both branches, or torch.where without one"
         ]
     return [
         "torch._check(...) of the condition before that line, if it always holds; torch.cond for both branches if not"

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 USELESS = ("please report an issue", "this graph break is fundamental", "it may be possible to write dynamo")
 """How hints begin that help nobody who uses torch."""
 
+_BRANCH = "Dynamic control flow is not supported at the moment"
+"""How torch before 2.8 says that a branch depends on data; newer ones give a hint."""
+
 
 def tell(case: FailureCase) -> Told:
     """Say what Dynamo met."""
@@ -48,6 +51,8 @@ def tell(case: FailureCase) -> Told:
     given = failure.class_name == "UserError" and case.compile_id is None and not failure.user_frames
     if given:
         verb = "was not traced, because torch refused what it was given"
+    if failure.message.startswith(_BRANCH):
+        fixes.insert(0, "torch.cond for both branches, or torch.where without a branch")
     # An exception of the user's own code leaves the function uncompiled, too.
     if not (skipped or given) and not failure.message.startswith("Observed exception"):
         fixes.append(

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.commands import SAME_COMMAND
 from aoti_logs.explain import Experiment, Link, Missing
 from aoti_logs.parse.compiles.dynamo_text import frames_in
 from aoti_logs.parse.errors.triton_error import backend_of, kernel_name, stage_of
-from aoti_logs.rules.error_case import SAME_COMMAND
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
 from aoti_logs.rules.user_frames import frame_text

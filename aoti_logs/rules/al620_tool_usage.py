@@ -14,8 +14,9 @@ that does not say so.
 The message. Without the command it is only likely that `tlparse` printed it.
 
 ## What to do
-Give `tlparse` one of the files `dedicated_log_torch_trace_*.log` in the folder, or `--latest` with the folder;
-`aoti-logs report` takes the folder itself.
+Give `tlparse` one of the files `dedicated_log_torch_trace_*.log` in the folder; `aoti-logs report` takes the folder itself.
+PyTorch's guide says `tlparse FOLDER --latest`: tlparse 0.4.3 ends every such call with `Input path FILE is not a directory
+(required with --latest)`, FILE being the log that it had found in the folder.
 """
 
 from __future__ import annotations
@@ -31,15 +32,17 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase
 
+_LATEST = "--latest takes a folder; tlparse 0.4.3 says this for a folder, too, with the newest log in it as the path"
 _FORMS = (
     (re.compile(r"(?P<path>\S.*) is not a file$"), "it takes a file, and this is a folder or does not exist"),
-    (re.compile(r"Input path (?P<path>\S.*) is not a directory \(required (?:with|when using) --latest\)$"), "--latest takes a folder"),
+    (re.compile(r"Input path (?P<path>\S.*) is not a directory \(required (?:with|when using) --latest\)$"), _LATEST),
     (re.compile(r"Directory (?P<path>\S.*) already exists[;,] .*(?:--overwrite|-o OUTDIR)"), "the folder for the report exists already: -o names another one, --overwrite replaces it"),
     (re.compile(r"No files found in directory (?P<path>\S.*?)(?: for --latest)?$"), "there is no log in the folder"),
     (re.compile(r"(?:Input path )?(?P<path>\S.*) must be a directory when using --all-ranks-html$"), "--all-ranks-html takes a folder"),
     (re.compile(r"No rank log files found in directory (?P<path>\S.*)$"), "no file there has a rank in its name"),
     (re.compile(r"(?P<path>)--latest cannot be used with --all-ranks-html$"), "one of the two options must go"),
 )  # fmt: skip
+_OF_FOLDERS = ("is not a file", "--latest)")
 _OWN = ("--latest", "--all-ranks-html", "--overwrite", "OUTDIR")
 
 
@@ -63,8 +66,8 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         because=(advice,),
         facts={"tool": "tlparse", "path": path},
         decide=() if sure else ("which command printed it: tlparse has this text, and other programs may",),
-        fixes=("give tlparse one dedicated_log_torch_trace_*.log of the folder, or --latest and the folder",)
-        if text.endswith("is not a file")
+        fixes=("give tlparse one dedicated_log_torch_trace_*.log of the folder, without --latest",)
+        if text.endswith(_OF_FOLDERS)
         else (),
         doubt=None if sure else "the log does not show the command",
         experiments=(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import shell_line
 from aoti_logs.sources.name import readable
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Recording:
     @property
     def line(self) -> str:
         """The whole line to type."""
-        return " ".join([*(f"{name}={value}" for name, value in self.env), self.command])
+        return shell_line(self.env, self.command)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from aoti_logs.commands import COMPILES, SAME_COMMAND, Shown
 from aoti_logs.parse.events import AssertionForm, ErrorForm
+from aoti_logs.rules.shown_commands import compile_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Place, Source
 
-RUNS = "COMMAND"
-COMPILES = "COMPILE_COMMAND"
 _ON_DEVICE = frozenset({ErrorForm.CUDA, ErrorForm.SANITIZER, ErrorForm.DEVICE, ErrorForm.KERNEL_LOG})
 _ACCELERATOR = re.compile(r"\b(?:CUDA|HIP|cuda:\d+|hip:\d+|xpu:\d+|ROCm|NCCL)\b")
 _MOST_VIEWS = 200
@@ -26,11 +26,9 @@ _MOST_VIEWS = 200
 
 @dataclass(frozen=True)
 class Command:
-    """A command that a log shows, with the environment that is set there."""
+    """A command that a log shows, and where."""
 
-    text: str
-    env: dict[str, str]
-    source: str
+    shown: Shown
     place: Place
 
 
@@ -109,13 +107,12 @@ class RunFacts:
     def commands(self) -> tuple[Command, ...]:
         """The commands that logs show, those of logs that tell a failure first."""
         found: list[tuple[bool, Command]] = []
-        for source, events in self.logs:
+        for _, events in self.logs:
             quiet = not (events.assertions or any(e.form is not ErrorForm.WARNING for e in events.errors))
             for note in events.notes:
-                facts = dict(note.facts)
-                text = facts.pop("command", None) if note.kind == "command" else None
-                if text:
-                    found.append((quiet, Command(text, facts, source.name, note.span.place)))
+                shown = Shown.of(dict(note.facts)) if note.kind == "command" else None
+                if shown is not None:
+                    found.append((quiet, Command(shown, note.span.place)))
         return tuple(c for _, c in sorted(found, key=lambda f: f[0]))
 
     @property
@@ -124,17 +121,16 @@ class RunFacts:
         return self.commands[0] if self.commands else None
 
     @cached_property
-    def compile_command(self) -> Command | None:
+    def compile_command(self) -> Shown | None:
         """The command that compiled: of an AOTInductor model that of a log with an exported program, else the run's."""
-        if not self.aot:
-            return self.run_command
-        exporting = {r.place.source.partition("#")[0] for r in self.evidence.ranges}
-        return next((c for c in self.commands if c.source in exporting), None)
+        if self.aot:
+            return compile_command(self.evidence)
+        return self.run_command.shown if self.run_command is not None else None
 
     def env(self, name: str) -> str | None:
         """Return what the shown command of the run sets a variable to."""
         command = self.run_command
-        return None if command is None else command.env.get(name)
+        return None if command is None else dict(command.shown.env).get(name)
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
@@ -162,18 +158,11 @@ class RunFacts:
     @property
     def runs(self) -> str:
         """The command of the run to build on, with the environment that it shows, or a word for it."""
-        return _shell(self.run_command, RUNS)
+        return SAME_COMMAND if self.run_command is None else self.run_command.shown.text
 
     @property
     def compiles(self) -> str:
         """The command that compiles to build on, likewise; torch.compile compiles in the run itself."""
-        return _shell(self.compile_command, COMPILES if self.aot else RUNS)
-
-
-def _shell(command: Command | None, word: str) -> str:
-    return word if command is None else command.text
-
-
-def environment(command: Command | None) -> tuple[tuple[str, str], ...]:
-    """Return what a shown command sets."""
-    return () if command is None else tuple(command.env.items())
+        if self.compile_command is not None:
+            return self.compile_command.text
+        return COMPILES if self.aot else SAME_COMMAND

@@ -9,7 +9,6 @@ from aoti_logs.explain import Experiment, Missing
 from aoti_logs.parse.deaths.death import Death
 from aoti_logs.parse.deaths.signals import number_of
 from aoti_logs.parse.events import ErrorForm
-from aoti_logs.rules.error_case import SAME_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +114,7 @@ def with_gdb(command: str, error: ErrorText | None = None, group: Sequence[Error
             "the kernel writes it when the signal comes; /proc/sys/kernel/core_pattern says where, `coredumpctl` finds it",
             "a container may keep cores from being written",
         )
-    shown = program or ("COMMAND" if command == SAME_COMMAND else command)
+    shown = program or command
     return Experiment(
         f"gdb -batch -ex run -ex bt -ex 'thread apply all bt' --args {shown}",
         (),

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.packages.package import Form
+from aoti_logs.commands import joined
 from aoti_logs.parse.logs.count_bytes import count_bytes
 from aoti_logs.rules.checkup import Checkup, Understood
 from aoti_logs.rules.checkup_code import of_code
 from aoti_logs.rules.checkup_logs import counted, of_logs
-from aoti_logs.rules.checkup_run import RunFacts, environment
+from aoti_logs.rules.checkup_run import RunFacts
 from aoti_logs.sources.source import Role
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def checkup(
     return Checkup(
         inputs=tuple(s.name for s in files if s.asked and s.role is Role.SUBJECT),
         about=run.about,
-        command=None if command is None else command.text,
+        command=None if command is None else command.shown.text,
         evidence=tuple(_as_shown(run, e) for e in (*of_logs(run), *of_code(run))),
         logs=tuple(_understood(source, events) for source, events in run.logs),
         versions=dict(_versions(run)),
@@ -54,10 +55,11 @@ def _as_shown(run: RunFacts, one: EvidenceKind) -> EvidenceKind:
     recording = one.recording
     if recording is None or not recording.typed:
         return one
-    shown = run.compile_command if recording.takes_effect == "compile" else run.run_command
-    new = dict(recording.env)
-    kept = tuple((name, value) for name, value in environment(shown) if name not in new)
-    return replace(one, recording=replace(recording, env=(*kept, *recording.env)))
+    shown = run.run_command.shown if run.run_command is not None else None
+    if recording.takes_effect == "compile":
+        shown = run.compile_command
+    env = joined(shown.env if shown is not None else (), recording.env)
+    return replace(one, recording=replace(recording, env=env))
 
 
 def _understood(source: Source, events: LogEvents) -> Understood:

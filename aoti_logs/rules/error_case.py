@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import SAME_COMMAND
 from aoti_logs.explain import Confidence
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from aoti_logs.explain import Experiment, Link, Missing
     from aoti_logs.parse.events import ErrorText, LogEvents
     from aoti_logs.sources.source import Source
-
-
-SAME_COMMAND = "the same command as before"
 
 
 def shown_command(events: LogEvents) -> str:

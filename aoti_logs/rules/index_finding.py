@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.wrapper_release import Releases, releases_of_wrapper
+from aoti_logs.commands import COMPILES, SAME_COMMAND
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict, weakest
 from aoti_logs.parse.events import AssertionForm
-from aoti_logs.rules.error_case import SAME_COMMAND
+from aoti_logs.rules.index_deciders import beyond_checks, with_paste
 from aoti_logs.rules.index_facts import facts_of
 from aoti_logs.rules.index_links import links_of
-from aoti_logs.rules.index_missing import missing_of, prints_unseen
+from aoti_logs.rules.index_missing import missing_of, prints_unseen, unbound
 from aoti_logs.rules.input_experiments import compile_with_checks, switch_checks_on
 from aoti_logs.rules.user_frames import frame_link, user_frame
 from aoti_logs.rules.wording import index_name, indexed_name, is_aot, rows_name
@@ -34,6 +35,8 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
     if sure:
         # What a number proves is not put in doubt by what would be possible without it.
         verdicts = sure
+    elif len(verdicts) > 1:
+        verdicts = with_paste(verdicts, case)
     lead = verdicts[0] if verdicts else _fallback(case)
     kind = "cpu_kernel_index_assert" if case.assertion.form is AssertionForm.CPU else "triton_index_assert"
     facts = facts_of(case, events)
@@ -51,10 +54,19 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
         log=source.name,
         chain=(*links_of(case), *_called(case, events)),
         missing=missing_of(case),
-        experiments=_experiments(case, events, bool(sure)),
+        experiments=_sure(case, events, lead) if sure else _experiments(case, events, verdicts),
         verdicts=tuple(verdicts) or (lead,),
         consequences=consequences,
+        doubt=_doubt(case, lead),
     )
+
+
+def _doubt(case: IndexCase, lead: Verdict) -> str | None:
+    """Say where printed values were taken from, if not from above the failure."""
+    other = case.numbers.elsewhere
+    if other is None or not case.numbers.dumps or lead.confidence is not Confidence.LIKELY:
+        return None
+    return f"the values are taken from {other.source.name}: {other.why}"
 
 
 def _verdicts(case: IndexCase) -> list[Verdict]:
@@ -129,24 +141,23 @@ def _title(case: IndexCase, lead: Verdict, sure: list[Verdict], verdicts: list[V
     return what
 
 
-def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experiment, ...]:
-    """Return what to run next, the cheapest first; nothing when the cause is decided."""
-    if sure:
-        return ()
+def _experiments(case: IndexCase, events: LogEvents, verdicts: list[Verdict]) -> tuple[Experiment, ...]:
+    """Return what to run next, the cheapest first."""
     found: list[Experiment] = []
     again = _command(case, events) or SAME_COMMAND
     checks = case.view.wrapper.checks if case.view is not None else ()
     gate = next((c for c in checks if c.gated and c.input_index is not None), None)
     if gate is not None and case.view is not None and not case.checks_on:
         proof = f"the check is in the wrapper and tests this variable ({case.view.wrapper.source.place(gate.line)})"
-        found.append(replace(switch_checks_on(again), proof=proof))
+        checked = switch_checks_on(again)
+        found.append(replace(checked, why=checked.why + beyond_checks(verdicts), proof=proof))
     if not case.sites:
         found.append(
             Experiment(
-                "the command that compiles the model; then pass the folder with --context",
-                (("TORCH_TRACE", "trace_dir"),),
+                COMPILES,
+                (("TORCH_TRACE", "trace_dir"), ("INDUCTOR_PROVENANCE", "1")),
                 "compile",
-                "records the generated code, the graphs and the names of sizes",
+                "records the generated code, the graphs and the names of sizes; then pass the folder with --context",
                 "TORCH_TRACE is read when compiling; loading a package writes nothing",
             )
         )
@@ -154,21 +165,12 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
     releases = releases_of_wrapper(case.view.wrapper) if case.view is not None else Releases()
     if releases.before((2, 7)) and not any(c.input_index is not None for c in checks):
         found.append(compile_with_checks(again, releases))
-    if prints_unseen(case):
-        found.append(
-            Experiment(
-                f"{again} 2>&1 | tee run.log",
-                (("PYTHONUNBUFFERED", "1"),),
-                "run",
-                "the model prints shape, minimum and maximum of every tensor before each launch, on stdout",
-                "the wrapper at hand calls the value printer, and nothing of it is in this log",
-                "where a host in C++ runs the model, `stdbuf -oL` does what PYTHONUNBUFFERED does for Python",
-            )
-        )
+    if prints_unseen(case) or unbound(case) is not None:
+        found.append(_one_log(again, case))
     elif is_aot(case) and not case.numbers.dumps and not releases.before((2, 6)):
         found.append(
             Experiment(
-                "the command that compiles the model",
+                COMPILES,
                 (("AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER", "2"),),
                 "compile",
                 "prints shape, minimum and maximum of every tensor before each launch; then run it again",
@@ -176,6 +178,27 @@ def _experiments(case: IndexCase, events: LogEvents, sure: bool) -> tuple[Experi
             )
         )
     return tuple(found)
+
+
+def _sure(case: IndexCase, events: LogEvents, lead: Verdict) -> tuple[Experiment, ...]:
+    """Return what would prove a cause that rests on values of another file; nothing where nothing is left to decide."""
+    return (_one_log(_command(case, events) or SAME_COMMAND, case),) if _doubt(case, lead) is not None else ()
+
+
+def _one_log(command: str, case: IndexCase) -> Experiment:
+    """Keep both streams in one log, so that printed values stand above the failure."""
+    other = case.numbers.elsewhere
+    told = "nothing of it is in this log"
+    if other is not None:
+        told = f"that what is in {other.source.name} is of this very call is not proven"
+    return Experiment(
+        f"{command} 2>&1 | tee run.log",
+        (("PYTHONUNBUFFERED", "1"),),
+        "run",
+        "the model prints shape, minimum and maximum of every tensor before each launch, on stdout",
+        f"the wrapper at hand calls the value printer, and {told}",
+        "where a host in C++ runs the model, `stdbuf -oL` does what PYTHONUNBUFFERED does for Python",
+    )
 
 
 def _command(case: IndexCase, events: LogEvents) -> str | None:

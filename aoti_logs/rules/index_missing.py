@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aoti_logs.code.index.case import IndexCase
+    from aoti_logs.code.index.other_stream import Elsewhere
     from aoti_logs.code.view import Tensor
 
+_RECORDS = (b"before_launch - ", b"after_launch - ", b"aoti_model_inputs - ")
+"""What heads of the value printer hold (torch/csrc/inductor/aoti_torch/shim_common.cpp, debug_utils.py)."""
 _STDERR = "the whole stderr of the run: `Exception raised from KERNEL at FILE:LINE` and the frames below it"
 
 
@@ -82,11 +85,25 @@ def _missing_values(case: IndexCase) -> Iterator[Missing]:
         yield Missing(
             "the values that this wrapper prints before each launch", "stdout of the run, unbuffered"
         )
+    other = unbound(case)
+    if other is not None:
+        yield Missing(
+            f"whether values printed in {other.source.name} are of the call that failed ({other.why})",
+            "stdout and stderr of one run in one log, in order: PYTHONUNBUFFERED=1 before its command, `> run.log 2>&1` behind it",
+        )
 
 
 def prints_unseen(case: IndexCase) -> bool:
-    """Tell whether the code at hand prints values of which the log has none."""
-    return case.view is not None and not case.numbers.printed and prints_values(case.view.wrapper.source)
+    """Tell whether the code at hand prints values of which nothing at all is in the log, above the failure or below."""
+    if case.view is None or case.numbers.printed or case.numbers.elsewhere is not None:
+        return False
+    log = case.assertion.first.source.data
+    return prints_values(case.view.wrapper.source) and not any(log.find(head) >= 0 for head in _RECORDS)
+
+
+def unbound(case: IndexCase) -> Elsewhere | None:
+    """Return values that are printed elsewhere, and may or may not be those of the call that failed."""
+    return case.numbers.elsewhere if not case.numbers.dumps else None
 
 
 def _missing_names(case: IndexCase) -> Iterator[Missing]:

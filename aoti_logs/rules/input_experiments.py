@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.wrapper_release import always_checks
+from aoti_logs.commands import COMPILES
 from aoti_logs.explain import Experiment
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _SMALL = "it also refuses sizes 0 and 1 of dynamic dimensions, which may compute correctly (AL206)"
 _OLDER = "torch before 2.7 does not read it: there, compile with AOT_INDUCTOR_DEBUG_COMPILE=1"
-_COMPILES = "the command that compiles the model; then {command}"
+_COMPILES = f"{COMPILES} && {{command}}"
 
 
 def check_inputs(command: str, evidence: Evidence) -> tuple[Experiment, ...]:

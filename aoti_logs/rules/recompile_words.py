@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 _EQUAL = {"int_equality", "float_equality", "bool_equality", "str_equality"}
 _SIZES = {"size", "sizes"}
-_SET = re.compile(r"consider using (torch\._dynamo\.config\.\w+ = \w+)")
+_SOURCES = {
+    "identity": "which object", "type": "the type of", "key": "the key", "keys": "the keys of", "attribute": "the attribute",
+}  # fmt: skip
+_DYNAMIC = 3
+"""So many values of one size show that torch did not make it dynamic; sizes 0 and 1 are compiled apart."""
+_CONFIG = re.compile(r"torch\._dynamo\.config\.\w+ = \w+")
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
@@ -84,7 +89,7 @@ def what_moves(reason: RecompileReason) -> str:
         return f"{what} {reason.index} of {name}" if reason.index is not None else f"{what} of {name}"
     if reason.what == "unexpected":
         return "nothing that torch could name"
-    return (reason.what or "something").replace("_", " ")
+    return _named(reason) or (reason.what or "something").replace("_", " ")
 
 
 def _tested(reason: RecompileReason) -> str:
@@ -94,11 +99,18 @@ def _tested(reason: RecompileReason) -> str:
         return f"`{plain(about)}`"
     if about and reason.what == "length":
         return f"`len({plain(about)})`"
+    return _named(reason) or f"what the guard `{plain(reason.guard or '')[:120]}` tests"
+
+
+def _named(reason: RecompileReason) -> str | None:
+    """Name what differs by the source that a guard is about: its text holds numbers of objects, which differ each time."""
+    about = plain(reason.subject) if reason.subject else None
     if reason.what == "global_state":
-        return "global state"
-    if about and reason.what in {"identity", "type"}:
-        return f"the {'object' if reason.what == 'identity' else 'type'} of `{plain(about)}`"
-    return f"what the guard `{plain(reason.guard or '')[:120]}` tests"
+        # older torch does not say which
+        return f"global state ({', '.join(about.split())})" if about and not reason.guard else "global state"
+    if about and reason.what in _SOURCES:
+        return f"{_SOURCES[reason.what]} `{about}`" + (" is" if reason.what == "identity" else "")
+    return None
 
 
 def values_seen(reasons: Sequence[RecompileReason]) -> list[str]:
@@ -130,13 +142,19 @@ def _advice(reason: RecompileReason) -> str | None:
     if reason.guard and what != "global_state":
         return _guarded(what, name)
     if what == "size":
-        asked = _SET.search(reason.hint or "")
-        if asked is not None:
-            return f"{asked[1]}: sizes of a module's own tensors stay fixed without it, whatever mark_dynamic says"
         if reason.actual in {"0", "1"} or reason.expected in {"0", "1"}:
             return (
                 f"size {reason.index} of `{name}` is 0 or 1 at times: torch always compiles these sizes apart"
             )
+        config = _CONFIG.search(reason.hint or "")
+        if config is not None or "_parameters[" in name:
+            # mark_dynamic does not win over it (torch/_dynamo/variables/builder.py)
+            setting = (
+                config[0]
+                if config is not None
+                else "torch._dynamo.config.force_parameter_static_shapes = False"
+            )
+            return f"`{name}` belongs to a module, whose sizes torch keeps static: {setting}"
         return f"torch._dynamo.mark_dynamic({name}, {reason.index}) before the call, or torch.compile(dynamic=True)"
     known = {
         "stride": f"call `{name}.contiguous()` before, so that its layout is always the same",
@@ -155,7 +173,10 @@ def _advice(reason: RecompileReason) -> str | None:
 def _guarded(what: str | None, name: str) -> str | None:
     """Say what would keep a guard from failing again."""
     if what in {"int_equality", "float_equality"}:
-        return f"`{name}` is a Python number that changes: pass it as a tensor, or mark_dynamic its source, or keep it"
+        return (
+            f"`{name}` is a Python number that changes: torch makes an argument dynamic at its first change, and compiles "
+            "an attribute of a module for each value: pass it as a tensor, or keep it (mark_dynamic takes tensors only)"
+        )
     if what == "str_equality" and name:
         return f"`{name}` is a string that changes, and each is compiled for itself: pass what it selects instead of it, or look it up outside of the compiled function"
     if what == "length" and name:
@@ -167,6 +188,16 @@ def _guarded(what: str | None, name: str) -> str | None:
     if what in _SIZES:
         return "a size crosses a border that the code was compiled for (sizes 0 and 1 are compiled apart)"
     return None
+
+
+def static_for(what: str | None, values: Sequence[str]) -> str | None:
+    """Say why a size that has changed more than once was not made dynamic, as far as that is known."""
+    if what != "size" or len(set(values)) < _DYNAMIC or not all(v.isdecimal() for v in values):
+        return None
+    return (
+        "torch makes a size dynamic at its first change unless something keeps it from that: look for dynamic=False, "
+        "mark_static, a size of a module, or a line that makes it a constant (TORCH_LOGS=dynamic shows that line)"
+    )
 
 
 def plain(name: str) -> str:

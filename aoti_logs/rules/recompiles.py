@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.explain import Confidence, Finding, Link, Verdict
+from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
+from aoti_logs.parse.traces.outcomes import metric
 from aoti_logs.rules.recompile_words import (
     advice,
     newest_first,
     reason_facts,
     reason_text,
     reasons_of,
+    static_for,
     values_seen,
     what_moves,
 )
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     Told = tuple[RecompileReason, Place]
 
+_UNTOLD = Missing("why", "TORCH_LOGS=recompiles; the traces of torch 2.5 and later have it")
 _SHOWN = 8
 _NAMED = 3
 
@@ -71,6 +74,11 @@ class Change:
         return values_seen(self.reasons[::-1])
 
     @property
+    def large(self) -> list[str]:
+        """The values without 0 and 1, which torch compiles apart."""
+        return [value for value in self.values if value not in {"0", "1"}]
+
+    @property
     def words(self) -> str:
         """Name it with some of its values."""
         values = self.values
@@ -93,11 +101,13 @@ def recompiles(found: Outcomes, rank: int | None) -> list[Finding]:
     """Return a note for each function of a trace that was compiled again."""
     groups: dict[tuple[str, str | None, int | None], list[Outcome]] = {}
     frames: dict[str, StackFrame] = {}
+    # torch 2.4 writes no reasons; the compile's number tells that it is not the first.
+    untold = not any(outcome.of("recompile_reasons") for outcome in found.compiles)
     for outcome in found.compiles:
         code = (outcome.compile_id or "").rpartition("/")[0]
         if outcome.frame is not None:
             frames[code] = outcome.frame
-        if outcome.of("recompile_reasons"):
+        if outcome.of("recompile_reasons") or (untold and _again(outcome)):
             frame = frames.get(code)
             key = (code, frame.file if frame else None, frame.line if frame else None)
             groups.setdefault(key, []).append(outcome)
@@ -113,11 +123,23 @@ def _of_trace(group: list[Outcome], known: StackFrame | None, rank: int | None, 
     if frame is not None:
         place = start.place if start is not None else None
         function = Compiled(frame.name, frame.file, frame.line, place, caller)
+    elif isinstance(name := metric(group[0].end, "co_name"), str):
+        file, line = (metric(group[0].end, f"co_{n}") for n in ("filename", "firstlineno"))
+        function = Compiled(name, str(file), line if isinstance(line, int) else None, caller=caller)
     told = [
-        Again(outcome.compile_id, tuple(reasons_of(outcome.of("recompile_reasons")[-1]))) for outcome in group
+        Again(outcome.compile_id, tuple(reasons_of(records[-1])) if records else ())
+        for outcome in group
+        if (records := outcome.of("recompile_reasons")) or outcome.start is not None
     ]
-    log = group[0].of("recompile_reasons")[0].index.source.name
+    first = group[0].first
+    log = first.index.source.name if first is not None else ""
     return recompile_note(told, function, rank, log, {"n_events_in_trace": total})
+
+
+def _again(outcome: Outcome) -> bool:
+    """Tell whether a compile is of a function that was compiled before: ids end with how often it was."""
+    number = (outcome.compile_id or "").rpartition("/")[2]
+    return outcome.start is not None and number.isdecimal() and int(number[:9]) > 0
 
 
 def recompile_note(
@@ -127,8 +149,10 @@ def recompile_note(
     changes = changes_of([[reason for reason, _ in again.reasons] for again in told])
     shown = ", ".join(c.words for c in changes[:_NAMED]) + (" and more" if len(changes) > _NAMED else "")
     times = _times(told)
-    title = f"{_name(told, function)} was compiled again {times}; what changed: {shown or 'nothing that is recorded'}"
-    verdict = Verdict("AL501", title, Confidence.PROVEN, fixes=advice(_of_changes(told, changes)))
+    title = f"{_name(told, function)} was compiled again {times}; {f'what changed: {shown}' if shown else 'why is not recorded'}"
+    static = [words for c in changes if (words := static_for(c.reasons[0].what, c.large)) is not None]
+    fixes = advice(_of_changes(told, changes))
+    verdict = Verdict("AL501", title, Confidence.PROVEN, tuple(dict.fromkeys(static)), fixes=fixes)
     return Finding(
         rule="AL501",
         kind="recompile",
@@ -149,6 +173,7 @@ def recompile_note(
         rank=rank,
         log=log,
         chain=(*_where(function), *_links(told)),
+        missing=() if changes else (_UNTOLD,),
         verdicts=(verdict,),
     )
 

@@ -12,6 +12,7 @@ from aoti_logs.rules.wording import (
     main_index,
     main_indexed,
     print_hint,
+    printable,
     rows_name,
     tensor_name,
 )
@@ -48,7 +49,7 @@ def judge_upper(case: IndexCase, code: str) -> Verdict | None:
                 ),
                 fixes=fixes,
             )
-    decide = [print_hint(f"the largest value of {_printable(case)}")]
+    decide = [print_hint(f"the largest value of {printable(case)}")]
     if size is None and bound.terms:
         decide.append(
             print_hint(
@@ -71,12 +72,3 @@ def _has(case: IndexCase, size: int) -> str:
         return f"the bound is {size}" + (f", {rows_name(case)}" if case.bound and case.bound.terms else "")
     unit = "rows" if target.dim == 0 else f"entries in dimension {target.dim}"
     return f"{tensor_name(target.tensor)} has {size} {unit}"
-
-
-def _printable(case: IndexCase) -> str:
-    source = main_index(case)
-    if source is None or source.tensor is None:
-        return "the index"
-    if source.roots:
-        return ", ".join(tensor_name(t) for t in source.roots[:3])
-    return tensor_name(source.tensor)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aoti_logs.commands import COMPILES
 from aoti_logs.explain import Experiment
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
 
 PRINTER = "AOT_INDUCTOR_DEBUG_INTERMEDIATE_VALUE_PRINTER"
-_AGAIN = "the command that compiles the model; then {command}"
+_AGAIN = COMPILES + " && {command}"
 
 
 def flavours(evidence: Evidence) -> dict[str, bool]:

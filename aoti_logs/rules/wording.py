@@ -140,9 +140,23 @@ def is_aot(case: IndexCase) -> bool:
     return case.compiled is None or case.compiled.startswith("aoti")
 
 
-def print_hint(what: str) -> str:
+PRINT = "print "
+"""How a hint to print something begins."""
+
+
+def printable(case: IndexCase) -> str:
+    """Name what a person prints to see the values of the index: inputs where it is computed from them."""
+    source = main_index(case)
+    if source is None or source.tensor is None:
+        return "the index"
+    if source.roots:
+        return ", ".join(tensor_name(t) for t in source.roots[:3])
+    return tensor_name(source.tensor)
+
+
+def print_hint(what: str, verb: str = "print") -> str:
     """Say how to see a value."""
-    return f"print {what} just before the failing call"
+    return f"{verb} {what} just before the failing call"
 
 
 def never_negative(case: IndexCase) -> bool:

@@ -138,21 +138,21 @@ def _joined(
     check = check or next(iter(checks_with(body, assertion.message)), None)
     sliced = slice_check(body, check) if check is not None else None
     name = launches[0].kernel if launches else site.kernel.name
-    numbers = _numbers(assertion, events, site, name)
+    numbers = _numbers(assertion, events, site, name, evidence)
     if len(launches) > 1 and (started := numbers.started_with(name)):
         # The value printer announces the arguments of each launch before it starts.
         fitting = tuple(k for k in launches if started <= {a.name for a in k.arguments})
         if len(fitting) == 1:
             launches, strength, why = (
                 fitting,
-                Confidence.PROVEN,
+                numbers.strength,
                 "the value printer announced this launch last",
             )
     launches = (*launches[nth:], *launches[:nth])
     launch = launches[0] if launches else None
     if len(launches) > 1 or len(sites) > 1:
         # Which of them failed is not known, so no number may be taken for its own.
-        numbers = Numbers((), (), numbers.printed)
+        numbers = Numbers((), (), numbers.printed, elsewhere=numbers.elsewhere)
     joiner = Joiner(view, launch, numbers, evidence)
     bound = joiner.bound(assertion, sliced) or _bound_of_text(assertion)
     index = joiner.index(sliced, body) if sliced is not None else ()
@@ -178,14 +178,17 @@ def _hints(assertion: Assertion, events: LogEvents, in_time: bool) -> Hints:
     return Hints.of(frames, [f for e in own for f in e.python_frames], in_time=in_time)
 
 
-def _numbers(assertion: Assertion, events: LogEvents, site: Site, kernel: str) -> Numbers:
+def _numbers(assertion: Assertion, events: LogEvents, site: Site, kernel: str, evidence: Evidence) -> Numbers:
     """Collect the printed numbers; records of the value printer only when this wrapper prints values."""
-    wrapper = site.wrapper
-    if wrapper is None or not events.dumps or not prints_values(wrapper.source):
-        return Numbers.before(events, assertion.first.start)
-    return Numbers.before(
-        events, assertion.first.start, kernel, {call.kernel for call in wrapper.calls} | {kernel}
-    )
+    wrapper, offset = site.wrapper, assertion.first.start
+    if wrapper is None or not prints_values(wrapper.source):
+        return Numbers.before(events, offset)
+    known = {call.kernel for call in wrapper.calls} | {kernel}
+    if any(d.span.start < offset for d in events.dumps):
+        return Numbers.before(events, offset, kernel, known)
+    from aoti_logs.code.index.other_stream import elsewhere
+
+    return Numbers.before(events, offset, kernel, known, elsewhere(assertion, events, evidence.logs))
 
 
 def prints_values(source: Source) -> bool:

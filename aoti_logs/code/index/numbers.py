@@ -15,6 +15,7 @@ from aoti_logs.explain import Confidence
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from aoti_logs.code.index.other_stream import Elsewhere
     from aoti_logs.parse.events import Dump, LogEvents
     from aoti_logs.sources.source import Place, Span
 
@@ -71,10 +72,19 @@ class Numbers:
     dumps: tuple[Dump, ...]
     shapes: tuple[tuple[str, tuple[int, ...], Span], ...]
     printed: tuple[Dump, ...] = ()
+    strength: Confidence = Confidence.PROVEN
+    """How sure it is that `dumps` are of the run that failed."""
+    elsewhere: Elsewhere | None = None
+    """Values that are printed, and not above the failure; they are `dumps` where they can be bound to it."""
 
     @classmethod
     def before(
-        cls, events: LogEvents, offset: int, kernel: str | None = None, known: Collection[str] = ()
+        cls,
+        events: LogEvents,
+        offset: int,
+        kernel: str | None = None,
+        known: Collection[str] = (),
+        elsewhere: Elsewhere | None = None,
     ) -> Numbers:
         """Collect what stands before an offset.
 
@@ -83,20 +93,24 @@ class Numbers:
             offset: where the failure was printed.
             kernel: the kernel that failed.
             known: names of all kernels and calls of its wrapper.
+            elsewhere: values that stand in another place, for a failure above which none are printed.
         """
         printed = tuple(d for d in events.dumps if d.span.start < offset)
         shapes = []
         for note in events.notes:
             if note.kind == "shapes" and note.span.start < offset:
                 shapes += [(k, shape, note.span) for k, v in note.facts if (shape := _shape(v)) is not None]
-        return cls(_failing_call(printed, kernel, known), tuple(shapes), printed)
+        if printed or elsewhere is None:
+            return cls(_failing_call(printed, kernel, known), tuple(shapes), printed)
+        call = _failing_call(elsewhere.dumps, kernel, known) if elsewhere.bound else ()
+        return cls(call, tuple(shapes), (), Confidence.LIKELY if call else Confidence.PROVEN, elsewhere)
 
     def extent(self, arg: str, name: str | None, dim: int) -> Known | None:
         """Return the extent of a dimension of a tensor, by generated and by user's name."""
         for dump in reversed(self.dumps):
             if dump.argument == arg and dump.shape is not None and dim < len(dump.shape):
                 text = f"{arg} was printed with size {list(dump.shape)}"
-                return Known(dump.shape[dim], dump.span.place, text, Confidence.PROVEN)
+                return Known(dump.shape[dim], dump.span.place, text, self.strength)
         for key, shape, span in reversed(self.shapes):
             if name is not None and key == name and dim < len(shape):
                 text = f"the run printed {key} with shape {_tuple(shape)}"
@@ -112,9 +126,7 @@ class Numbers:
             if dump.format == "cpp_scalar" and dump.argument == symbol and dump.kernel == kernel:
                 value = _integer(dump.value)
                 if value is not None:
-                    return Known(
-                        value, dump.span.place, f"{symbol} was printed as {value}", Confidence.PROVEN
-                    )
+                    return Known(value, dump.span.place, f"{symbol} was printed as {value}", self.strength)
         return None
 
     def extremes(self, arg: str, kernel: str) -> tuple[Known | None, Known | None]:
@@ -126,8 +138,14 @@ class Numbers:
                 continue
             if dump.dtype and not _is_integer(dump.dtype):
                 return None, None
-            return _known(dump, dump.min, "minimum"), _known(dump, dump.max, "maximum")
+            return self._known(dump, dump.min, "minimum"), self._known(dump, dump.max, "maximum")
         return None, None
+
+    def _known(self, dump: Dump, value: float, what: str) -> Known | None:
+        if math.isnan(value) or abs(value) >= 2**62:
+            return None
+        text = f"{dump.argument} was printed with a {what} of {value:g}"
+        return Known(int(value), dump.span.place, text, self.strength)
 
     def started_with(self, kernel: str) -> set[str]:
         """Return the arguments that were announced for the last launch of a kernel."""
@@ -167,13 +185,6 @@ def _failing_call(printed: Sequence[Dump], kernel: str | None, known: Collection
         first -= 1
     call = tuple(printed[first:])
     return call if all(d.kernel is None or d.kernel in known for d in call) else ()
-
-
-def _known(dump: Dump, value: float, what: str) -> Known | None:
-    if math.isnan(value) or abs(value) >= 2**62:
-        return None
-    text = f"{dump.argument} was printed with a {what} of {value:g}"
-    return Known(int(value), dump.span.place, text, Confidence.PROVEN)
 
 
 def _is_integer(dtype: str) -> bool:

@@ -1,14 +1,11 @@
 """The exceptions that a message of torch's loggers holds: its lines without their prefix, read like those of any log.
 
-Format: torch/_dynamo/convert_frame.py logs `format_error_msg` (torch/_dynamo/exc.py) with `exc_info=True`: `WON'T CONVERT
-NAME FILE line N`, in torch 2.1 and later `due to:` below it, then the traceback, which Python's formatter writes once more;
-other modules log a sentence with the traceback below.
+Format: a sentence with the traceback below it, as Python's `logging.Formatter` puts it there for `exc_info=True`.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.logs.lines import Log
@@ -21,27 +18,8 @@ if TYPE_CHECKING:
 
     from aoti_logs.parse.events import ErrorText, LogLine
 
-# A name may be `<lambda>`, a path may hold blanks.
-_NOT_CONVERTED = re.compile(
-    r"WON'T CONVERT (?P<name>\S{1,400}) (?P<file>[^\n]{1,2000}?) line (?P<line>\d{1,9})\s*$", re.M
-)
 _MOST = 4  # tracebacks of one message
 _LONGEST = 1 << 20
-
-
-@dataclass(frozen=True)
-class NotConverted:
-    """A function that Dynamo did not compile."""
-
-    name: str
-    file: str
-    line: int
-
-
-def not_converted(message: LogLine) -> NotConverted | None:
-    """Return the function of which a message says that it is not compiled."""
-    found = _NOT_CONVERTED.match(message.text[:4096])
-    return NotConverted(found["name"], found["file"], int(found["line"])) if found is not None else None
 
 
 def exceptions_in(message: LogLine) -> Sequence[ErrorText]:
@@ -75,7 +53,7 @@ def _source(message: LogLine) -> Source:
         Kind.LOG,
         lambda: data,
         parent=own,
-        parent_lines=message.lines,
+        parent_lines=message.lines if isinstance(message.lines, range) else list(message.lines),
         role=own.role,
         rank=own.rank,
     )
