@@ -58,7 +58,9 @@ def explained(
         case _:
             from aoti_logs.render.text import render_text
 
-            return render_text(explanation, everything=everything)
+            # Members of archives and texts of traces have the path of what holds them: their names lead there.
+            paths = {s.name: str(s.path) for s in run.files if s.path is not None and s.parent is None}
+            return render_text(explanation, everything=everything, paths=paths)
 
 
 def as_json(value: object) -> str:

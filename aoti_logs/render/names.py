@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _HASH = re.compile(r"^(c[a-z2-7]{51})(.*)$")
 _HASHED = re.compile(r"(?<![a-z2-7])(c[a-z2-7]{7})[a-z2-7]{44}(?![a-z2-7])\.?")
@@ -39,13 +43,22 @@ def short_path(name: str) -> str:
 
 
 class ShortNames:
-    """Short names that stay distinct, and the legend that explains them."""
+    """Short names that stay distinct, and the legend that explains them.
 
-    def __init__(self, names: list[str]) -> None:
+    Args:
+        names: names of sources, as places give them.
+        whole: one that is not cut: the only file that was given is known by its name.
+        paths: where the files lie, by the names of their sources, as a person can paste it.
+    """
+
+    def __init__(
+        self, names: list[str], whole: str | None = None, paths: Mapping[str, str] | None = None
+    ) -> None:
+        self._paths = paths or {}
         self._short: dict[str, str] = {}
         taken: dict[str, int] = {}
         for name in dict.fromkeys(names):
-            short = short_name(name)
+            short = name if name == whole else short_name(name)
             taken[short] = taken.get(short, 0) + 1
             self._short[name] = short if taken[short] == 1 else f"{short}({taken[short]})"
         longest = sorted((n for n in self._short if n != self._short[n]), key=len, reverse=True)
@@ -62,5 +75,9 @@ class ShortNames:
         return self._pattern.sub(lambda m: self._short[m[0]], text)
 
     def legend(self) -> list[tuple[str, str]]:
-        """Return (short, whole) of every name that was cut."""
-        return [(s, n) for n, s in self._short.items() if s != n]
+        """Return (short, path) of every name that was cut; without a path its whole name."""
+        return [(s, self._path(n)) for n, s in self._short.items() if s != n]
+
+    def _path(self, name: str) -> str:
+        outer, mark, member = name.partition("!")
+        return self._paths.get(name) or self._paths.get(outer, outer) + mark + member

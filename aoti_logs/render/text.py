@@ -11,7 +11,7 @@ from aoti_logs.render.safe import clean
 from aoti_logs.render.window import around, room, without_middle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from aoti_logs.explain import Explanation, Finding, Link, Verdict
 
@@ -41,13 +41,17 @@ def _command(line: str) -> str:
     return line if len(line) <= _LONGEST_COMMAND else line[:_LONGEST_COMMAND] + " ..."
 
 
-def render_text(explanation: Explanation, *, everything: bool = False) -> str:
+def render_text(
+    explanation: Explanation, *, everything: bool = False, paths: Mapping[str, str] | None = None
+) -> str:
     """Write the whole screen.
 
     Args:
         explanation: what to show.
         everything: also notes, and all links of later causes.
+        paths: where the files lie, by the names that places give; without it the legend has these names.
     """
+    only = explanation.inputs[0] if len(explanation.inputs) == 1 else None
     lines: list[str] = []
     shown = [f for f in explanation.findings if everything or f.role != "note" or f.severity == "warning"]
     several = len({f.log for f in shown}) > 1 or len(explanation.inputs) > 1
@@ -56,7 +60,7 @@ def render_text(explanation: Explanation, *, everything: bool = False) -> str:
         if several and finding.log != log:
             log = finding.log
             lines += ["", f"==== {clean(log or '')}", ""] if lines else [f"==== {clean(log or '')}", ""]
-        lines += [*finding_lines(finding), ""]
+        lines += [*finding_lines(finding, only, paths), ""]
     if not shown:
         lines += [*_nothing(explanation), ""]
     lines += hidden_lines([f for f in explanation.findings if f not in shown])
@@ -113,9 +117,12 @@ def _summary(explanation: Explanation) -> Iterator[str]:
     )
 
 
-def finding_lines(finding: Finding) -> Iterator[str]:
-    """Write one finding whole."""
-    names = ShortNames([link.place.source for link in (*finding.chain, *finding.consequences) if link.place])
+def finding_lines(
+    finding: Finding, only: str | None = None, paths: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Write one finding whole; `only` is the one file that was given, if it was one, `paths` where files lie."""
+    places = [link.place.source for link in (*finding.chain, *finding.consequences) if link.place]
+    names = ShortNames(places, only, paths)
     yield f"{finding.severity}[{finding.rule}]: {_cut(finding.title)}"
     yield f"  {confidence_line(finding)}" + (f"    rank {finding.rank}" if finding.rank is not None else "")
     yield ""
@@ -207,7 +214,7 @@ def confidence_line(finding: Finding) -> str:
         Confidence.PROVEN: f"proven: {links}",
         Confidence.LIKELY: f"likely: {links}; {doubt or 'one step rests on a name that fits'}",
         Confidence.POSSIBLE: f"possible: {links}; {doubt or 'why it failed is not decided'}",
-        Confidence.UNKNOWN: f"unknown: {links}; {doubt or 'the chain is broken'}",
+        Confidence.UNKNOWN: f"unknown: {links}; {doubt or 'the cause is not among them'}",
     }[finding.confidence]
 
 

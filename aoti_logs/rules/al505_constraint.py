@@ -15,7 +15,8 @@ its first size.
 
 ## Evidence it needs
 The exception, in a trace of `torch.compile` or strict export, or in a log. A trace of non-strict export does
-not have it (see AL504).
+not have it (see AL504). The line that fixes the size stands in the exception from torch 2.8 on, else in the log of
+TORCH_LOGS=+dynamic.
 
 ## What to do
 Take torch's suggested fix, or change the line that fixes the size. What allows a constant is `Dim.STATIC` or `Dim.AUTO` for
@@ -25,10 +26,12 @@ example of at least 2.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from aoti_logs.explain import Link
+from aoti_logs.commands import SAME_COMMAND
+from aoti_logs.explain import Experiment, Link, Missing
 from aoti_logs.parse.compiles.failure import Violations
 from aoti_logs.parse.python.stack_text import frames_of_stack
 from aoti_logs.parse.sizes.origin import input_of
@@ -38,11 +41,14 @@ from aoti_logs.rules.rule import Rule
 if TYPE_CHECKING:
     from typing import Any
 
+    from aoti_logs.explain import Finding
     from aoti_logs.parse.compiles.failure import SuggestedFix, Violation
     from aoti_logs.parse.python.stack_text import StackLine
     from aoti_logs.rules.failure_case import FailureCase
 
 _SHOWN = 6
+_ADVICE = 'For more information, run with TORCH_LOGS="+dynamic"'
+_PROOF = "torch/fx/experimental/symbolic_shapes.py logs `eval` of each guard and `Specializing`, with the user's stack"
 _LARGEST = 2**63 - 1
 _LOOSER = {
     True: "use maybe_mark_dynamic in place of mark_dynamic, which allows a constant",
@@ -79,8 +85,35 @@ def tell(case: FailureCase) -> Told:
                 for file, line, function, code in stack
             ],
         },
-        fixes=tuple(_fixes(rows, detail.fixes, marked=_is_marked(case, rows))),
+        fixes=tuple(_fixes(rows, detail.fixes, stack, marked=_is_marked(case, rows))),
+        **({} if stack else _unknown_line(rows, case.failure.text)),
     )
+
+
+def _unknown_line(rows: tuple[Violation, ...], text: str) -> dict[str, Any]:
+    """Name the line that no stack tells, and what logs it; sizes 0 and 1 of an example are constants by themselves."""
+    equal = any(r.form == "equal" for r in rows)
+    made = next((r for r in rows if r.form in {"specialized", "constant"} and r.constant not in {0, 1}), None)
+    if made is None and not equal:
+        return {}
+    what = f"the line that {'needs both sizes to be equal' if made is None else f'makes it {made.constant}'}"
+    return {
+        "missing": (Missing(what, 'TORCH_LOGS="+dynamic" when compiling'),),
+        "experiments": (
+            Experiment(
+                SAME_COMMAND,
+                (("TORCH_LOGS", "+dynamic"),),
+                "compile",
+                f"prints each guard, and each size that becomes a number, with the user's line, so {what}",
+                f"torch advises it in this text: {_ADVICE}" if _ADVICE in text else _PROOF,
+            ),
+        ),
+    }
+
+
+def with_line(finding: Finding) -> Finding:
+    """Return a finding of this rule whose line something else of its run tells: nothing is left to log."""
+    return replace(finding, missing=(), experiments=())
 
 
 def _user_stack(case: FailureCase) -> tuple[StackLine, ...]:
@@ -146,7 +179,13 @@ def _is_marked(case: FailureCase, rows: tuple[Violation, ...]) -> bool | None:
     return True if case.exported is False else None
 
 
-def _fixes(rows: tuple[Violation, ...], fixes: tuple[SuggestedFix, ...], *, marked: bool | None) -> list[str]:
+def _fixes(
+    rows: tuple[Violation, ...],
+    fixes: tuple[SuggestedFix, ...],
+    stack: tuple[StackLine, ...],
+    *,
+    marked: bool | None,
+) -> list[str]:
     found = [f"torch suggests: {f.name} = {f.value}" for f in fixes if f.value != "None"]
     made = next((r for r in rows if r.form in {"specialized", "constant"}), None)
     if made is not None and made.constant in {0, 1}:
@@ -155,7 +194,8 @@ def _fixes(rows: tuple[Violation, ...], fixes: tuple[SuggestedFix, ...], *, mark
             "made constants"
         )
     elif made is not None:
-        found.append(f"{_LOOSER[marked]}, or change the line that makes it {made.constant}")
+        where = f" ({stack[-1][0]}:{stack[-1][1]})" if stack else ""
+        found.append(f"{_LOOSER[marked]}, or change the line that makes it {made.constant}{where}")
     elif any(r.form == "range" for r in rows):
         found.append("export with an example inside of the range, or widen the range")
     elif any(r.form == "equal" for r in rows):

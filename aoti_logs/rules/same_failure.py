@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Confidence, Finding, Link
+from aoti_logs.rules.al505_constraint import with_line
 from aoti_logs.rules.trace_failures import RETRIED
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ def _one(log: Finding, trace: Finding) -> Finding:
     lead, other = (trace, log) if sure else (log, trace)
     if lead.rule == "AL502":  # a trace holds the reasons of all compiles: nothing is left to log
         lead = replace(lead, experiments=())
+    if lead.rule == "AL505" and lead is log and any(k.step == "python" for k in trace.chain):
+        made = tuple(replace(k, step="line") for k in trace.chain if k.step == "python")
+        lead = with_line(replace(lead, chain=(*lead.chain, *made)))
     if lead is log and "odd_tensors" in trace.facts.keys() - log.facts.keys():
         lead = _with_tensors(log, trace)
     place = other.chain[0].place if other.chain else None

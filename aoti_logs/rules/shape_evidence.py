@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.explain import Link
+from aoti_logs.parse.sizes.shape_log import shapes_in
+from aoti_logs.rules.al505_constraint import with_line
 from aoti_logs.rules.al513_data_origin import with_origins
 from aoti_logs.rules.guard_creation import with_guard
 from aoti_logs.rules.logged_specializations import specialization_facts, specialized_in
@@ -25,6 +27,8 @@ def with_shape_evidence(findings: Sequence[Finding], events: LogEvents) -> list[
         told = specialized_in(events)
         found = [_with_guards(f, told) if f.rule == "AL505" else f for f in found]
         found = with_guard(found, events)
+        if any(True for _ in shapes_in(events.messages)):
+            found = [with_line(f) if f.rule == "AL505" else f for f in found]  # what would tell it is logged
     return found
 
 
