@@ -274,3 +274,25 @@ def test_what_a_log_says_reaches_the_screen_without_control_characters(tmp_path:
     (tmp_path / "a.log").write_text(f"$ python serve.py \x1b[31m--evil\x07 'a b'\n{rest}")
     screen = render_plans(aoti_logs.load(tmp_path / "a.log").explain())
     assert "\x1b" not in screen and "\x07" not in screen
+
+
+# The first and last lines of a traceback of torch 2.13 (torch/_export/non_strict_utils.py).
+EXPORT = """Traceback (most recent call last):
+  File "/srv/demo/dim.py", line 8, in <module>
+    export(P(), (torch.rand(1, 3),), dynamic_shapes={"x": {0: Dim.DYNAMIC}})
+  File "/opt/venv/lib/python3.11/site-packages/torch/export/__init__.py", line 212, in export
+    return _export(
+  File "/opt/venv/lib/python3.11/site-packages/torch/_export/non_strict_utils.py", line 831, in make_constraints
+    raise ValueError(prefix + "\\n".join(range_violations))
+ValueError: Found the following conflicts between user-specified ranges and inferred ranges from model tracing:
+- Received user-specified dim hint Dim.DYNAMIC(min=None, max=None), but export 0/1 specialized due to hint of 1 for dimension inputs['x'].shape[0].
+"""
+
+
+def test_an_unexplained_error_of_an_export_is_not_tried_with_a_switch_of_torch_compile_which_leaves_it_as_it_is(
+    tmp_path,
+):
+    (tmp_path / "run.log").write_text(EXPORT)
+    (finding,) = aoti_logs.load(tmp_path / "run.log").explain().findings
+    assert finding.rule == "AL001"
+    assert all("TORCH_COMPILE_DISABLE" not in e.line for e in finding.experiments)

@@ -134,6 +134,11 @@ def _traits(finding: Finding, events: LogEvents, run: Ran, command: str | None) 
     if aoti is not None:
         yield "aoti", aoti
         yield "jit", not aoti
+    elif rule == "AL001" and facts.get("export_call"):
+        yield (
+            "jit",
+            False,
+        )  # TORCH_COMPILE_DISABLE leaves an export as it is: the same error then says nothing
     if aoti is not True and device == "cpu" and aoti is not None:
         yield "printable", False  # the Python wrapper prints nothing of C++ kernels
     elif aoti is not None:

@@ -16,7 +16,7 @@ work: 1` on rank 1.
 
 ## Evidence it needs
 The line of the watchdog; the states that process groups print since torch 2.3, of all ranks. With the flight recorder on
-(`TORCH_NCCL_TRACE_BUFFER_SIZE`, since 2.9 `TORCH_FR_BUFFER_SIZE`) the Python stack of the collective is printed.
+(`TORCH_NCCL_TRACE_BUFFER_SIZE`, since 2.8 `TORCH_FR_BUFFER_SIZE`) the Python stack of the collective is printed.
 
 Where the watchdog itself does not move, a monitor says so (`watchdog got stuck for 480 seconds`): no collective is named
 then, and what hangs is not known.
