@@ -162,6 +162,24 @@ def test_a_backward_that_a_rank_has_not_compiled_yet_is_no_other_order(tmp_path)
     assert not found(write(tmp_path, start + forward + backward, start + forward), "AL325")
 
 
+def test_code_that_a_torn_trace_has_a_part_of_tells_nothing_of_collectives(tmp_path):
+    for trace in (FIXTURES / "cpu_ranks_order" / "trace").iterdir():
+        text = trace.read_text()
+        if "rank_1" in trace.name:
+            text = text[: text.index('"inductor_collective_schedule"')]
+            text = text[: text.rindex("torch.ops._c10d_functional.all_reduce_.default(")]
+        (tmp_path / trace.name).write_text(text)
+    assert not found(tmp_path, "AL325")
+
+
+def test_a_schedule_that_was_changed_after_it_was_written_counts_for_nothing_beside_the_code(tmp_path):
+    start = record("dynamo_start", {"stack": [{"line": 3, "name": "step", "filename": 0}]}, rank=0)
+    whole = start + graph("all_reduce_", "reduce_scatter_tensor")
+    changed = whole.replace(', "torch.ops._c10d_functional.reduce_scatter_tensor.default"', "")
+    assert changed != whole
+    assert not found(write(tmp_path, whole, changed), "AL325")
+
+
 def test_sizes_of_its_own_that_a_rank_gives_to_an_all_to_all_are_no_warning(tmp_path):
     (told,) = found(
         write(

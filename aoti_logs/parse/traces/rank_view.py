@@ -98,19 +98,24 @@ class RankView:
         """The collectives of each compile: as scheduled (torch 2.9 and later), else as they stand in generated Python.
 
         A graph that came from a cache has no schedule, but its code: of one compile, only the forward may come from there.
+        A schedule that is not what was written, as its checksum tells, is left out, and so is a compile with such code.
         """
         found: dict[Key, Schedule] = {}
-        coded: set[Key] = (
-            set()
-        )  # whose last graph is told by its code as yet; torch writes the schedule behind it
+        torn: set[Key] = set()
+        # Whose last graph is told by its code as yet: torch writes the schedule behind it.
+        coded: set[Key] = set()
         for record in self.trace.find("inductor_output_code", "artifact:inductor_collective_schedule"):
             key = self.key_of(record)
             if key is None:
                 continue
             before = found.get(key, Schedule((), ()))
+            intact = record.check().intact is not False
             if record.name == "inductor_output_code":
                 names = [m.decode() for m in _CALL.findall(record.payload)]
                 coded.add(key)
+                torn.update(() if intact else (key,))
+            elif not intact:
+                continue
             else:
                 value = record.json()
                 told = [_NAME.search(str(op)) for op in value] if isinstance(value, list) else []
@@ -120,7 +125,7 @@ class RankView:
                     coded.discard(key)
             own = tuple(name for name in names if name != _LOCAL)
             found[key] = Schedule((*before.graphs, own), (*before.records, record))
-        return found
+        return {key: schedule for key, schedule in found.items() if key not in torn}
 
     @cached_property
     def inputs(self) -> dict[Key, Shapes]:
