@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _FAR = 1 << 30  # bytes before an allocation from which an overflow is likelier than a small mistake
 _NULL = 1 << 12
+_NEAR = 1 << 16  # bytes behind an allocation that are just beyond its end
 _WHAT = {
     "uninitialized": "uninitialized memory is read",
     "leak": "memory was not freed",
@@ -236,7 +237,7 @@ def _because(report: SanitizerReport) -> Iterator[str]:
             f"the address is {report.distance or 0:,} bytes after an allocation of {report.allocation_size:,} bytes"
             + (
                 ""
-                if (report.distance or 0) > report.allocation_size
+                if (report.distance or 0) > min(report.allocation_size, _NEAR)
                 else ": an index or a size just beyond its end"
             )
         )
