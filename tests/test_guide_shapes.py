@@ -10,7 +10,7 @@ import aoti_logs
 from aoti_logs.parse.guards.recompile_reason import read_recompile_reason
 from aoti_logs.rules import RULES
 from aoti_logs.rules.recompile_words import advice, static_for, what_moves
-from aoti_logs.rules.shape_checks import checks_for
+from aoti_logs.rules.shape_checks import asks_truth, checks_for
 from aoti_logs.settings import setting
 
 ROOT = Path(__file__).parent.parent
@@ -72,6 +72,7 @@ def test_every_proof_can_be_looked_up(proof):
             ("torch._check(a + b < 7)", "torch._check(a + b >= 7)"),
         ),
         ("Eq(u0, 1)", "if x.sum() > 0:", None),
+        ("Eq(u0, 1)", "if s == 1:", None),
         ("u0 > 5", "if n > limit:", None),
         ("u0 > 5", "y = x[:n]", None),
         ("u0 > 5", None, None),
@@ -81,6 +82,21 @@ def test_every_proof_can_be_looked_up(proof):
 )
 def test_a_check_is_written_only_where_the_line_plainly_asks_that(expression, code, checks):
     assert checks_for(expression, code) == checks
+
+
+@pytest.mark.parametrize(
+    ("code", "truth"),
+    [
+        ("if x.sum() > 0:", True),
+        ("if (x == 1).any():", True),
+        ("if x.sum() > 0 and x.shape[0] > 2:", True),
+        ("if k.item() == 1:", False),
+        ("while not n == one:", False),
+        ("y = x[:n]", False),
+    ],
+)
+def test_the_truth_of_a_tensor_is_named_only_where_no_number_can_be_compared_with_1(code, truth):
+    assert asks_truth("Eq(u0, 1)", code) is truth
 
 
 # Lines of torch 2.13, TORCH_LOGS=recompiles (torch/_dynamo/guards.py).

@@ -139,6 +139,55 @@ def test_the_order_in_generated_code_is_compared_where_torch_writes_no_schedule(
     assert order.rule == "AL325"
 
 
+def graph(*names, artifact=True):
+    """Write one graph of a compile: its code, and the schedule behind it as `torch/_inductor/compile_fx.py` does."""
+    ops = [f"torch.ops._c10d_functional.{name}.default" for name in names]
+    text = record(
+        "inductor_output_code", {"filename": "a.py"}, "\n".join(f"    {op}(buf0)" for op in ops), rank=0
+    )
+    schedule = {"name": "inductor_collective_schedule", "encoding": "json"}
+    return text + (record("artifact", schedule, json.dumps(ops), rank=0) if artifact and ops else "")
+
+
+def test_a_forward_that_came_from_a_cache_counts_beside_a_backward_that_was_compiled(tmp_path):
+    start = record("dynamo_start", {"stack": [{"line": 3, "name": "step", "filename": 0}]}, rank=0)
+    whole = graph("all_gather_into_tensor") + graph("reduce_scatter_tensor")
+    cached = graph("all_gather_into_tensor", artifact=False) + graph("reduce_scatter_tensor")
+    assert not found(write(tmp_path, start + whole, start + cached, start + whole))
+
+
+def test_a_backward_that_a_rank_has_not_compiled_yet_is_no_other_order(tmp_path):
+    start = record("dynamo_start", {"stack": [{"line": 3, "name": "step", "filename": 0}]}, rank=0)
+    forward, backward = graph("all_gather_into_tensor"), graph("reduce_scatter_tensor")
+    assert not found(write(tmp_path, start + forward + backward, start + forward), "AL325")
+
+
+def test_sizes_of_its_own_that_a_rank_gives_to_an_all_to_all_are_no_warning(tmp_path):
+    (told,) = found(
+        write(
+            tmp_path,
+            compiled("all_to_all_single", shape=(4, 4)),
+            compiled("all_to_all_single", shape=(3, 4)),
+        )
+    )
+    assert (told.rule, told.severity) == ("AL326", "note")
+
+
+def test_a_wrapper_of_torch_is_another_function_where_another_line_calls_it(tmp_path):
+    text = compiled("all_reduce_", function="inner").replace("a.py", "torch/_dynamo/external_utils.py")
+    stack = '"stack": [{"line": 3, "name": "inner", "filename": 0}]'
+    called = '"stack": [{"line": LINE, "name": "main", "filename": 1}, {"line": 66, "name": "inner", "filename": 0}]'
+    strings = HEAD.format(second=0, process=100) + '{"str": ["train.py", 1]}\n'
+    one = strings + text.replace(stack, called.replace("LINE", "7"))
+    other = strings + text.replace(stack, called.replace("LINE", "9")).replace(
+        "all_reduce_", "all_gather_into_tensor"
+    )
+    write(tmp_path, one, other)
+    for file in tmp_path.iterdir():
+        file.write_text(file.read_text().replace('"a.py"', '"torch/_dynamo/external_utils.py"'))
+    assert not found(tmp_path, "AL325")
+
+
 def test_nothing_is_said_of_collectives_where_the_code_of_a_rank_is_not_recorded(tmp_path):
     bare = re.sub(r"(?m)^.*inductor_collective_schedule.*\n(?:\t.*\n)*", "", compiled("all_reduce_"))
     assert not found(write(tmp_path, compiled("all_reduce_"), bare), "AL325")

@@ -51,8 +51,13 @@ def other_order(views: Sequence[RankView]) -> list[Finding]:
 
 
 def _schedules(views: Sequence[RankView], key: Key) -> dict[int, tuple[str, ...]]:
-    """Return the collectives of each rank of which they are known; one without any only where others have some."""
-    known = {v.rank: v.schedules[key].names for v in views if key in v.schedules}
+    """Return the collectives of each rank of which they are known; one without any only where others have some.
+
+    A backward is compiled when it first runs: only the graphs that all of these ranks have compiled are compared.
+    """
+    graphs = {v.rank: v.schedules[key].graphs for v in views if key in v.schedules}
+    common = min(map(len, graphs.values()), default=0)
+    known = {rank: tuple(name for graph in own[:common] for name in graph) for rank, own in graphs.items()}
     for view in views:
         # Torch writes no schedule where there is no collective: the code then tells that there is none.
         if any(known.values()) and view.rank not in known and key in view.compiles:
@@ -64,25 +69,29 @@ def _finding(views: Sequence[RankView], found: list[tuple[Key, dict[tuple[str, .
     key, groups = found[0]
     outcome = next(v.compiles[key] for v in views if key in v.compiles)
     at, parts = _parting(groups)
-    title = f"the ranks call collectives in another order in compile {compile_words(key)} of {function_words(outcome)}: {parts}"
+    same = len({tuple(sorted(names)) for names in groups}) == 1
+    what = "call collectives in another order" if same else "do not call the same collectives"
+    title = f"the ranks {what} in compile {compile_words(key)} of {function_words(outcome)}: {parts}"
     title += f"; and in {several(len(found) - 1, 'more compile')}" if len(found) > 1 else ""
     links = [link for key, groups in found[:_SHOWN] for link in _links(views, key, groups)]
     function = function_of(outcome)
+    whole = all(v.whole for v in views)
+    confidence = Confidence.PROVEN if whole else Confidence.LIKELY
     verdict = Verdict(
         "AL325",
         title,
-        Confidence.PROVEN,
+        confidence,
         (
             "a collective ends when all ranks of its group have called it: ranks that call others wait for each other",
         ),
-        fixes=("take the branch that differs between ranks out of the compiled function",),
+        fixes=("if a branch on the rank or on its data decides it, take that out of the compiled function",),
     )
     return Finding(
         rule="AL325",
         kind="collective_order_differs",
         role="note",
         severity="warning",
-        confidence=Confidence.PROVEN,
+        confidence=confidence,
         title=title,
         facts={
             "ranks": [v.rank for v in views],
@@ -96,6 +105,7 @@ def _finding(views: Sequence[RankView], found: list[tuple[Key, dict[tuple[str, .
         chain=tuple(links),
         verdicts=(verdict,),
         notes=(_NOTE,),
+        doubt=None if whole else "a trace is damaged, or ends within a compile: what it lacks may be lost",
     )
 
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _SHOWN = 6
 _MOST = 20
 _Groups = dict[str, list[int]]
+_ONE_SHAPE = ("all_reduce", "all_gather_into_tensor", "reduce_scatter_tensor", "broadcast")
+"""How collectives are named that need one shape from all ranks; an `all_to_all` takes sizes of its own from each."""
 
 
 def other_tensors(views: Sequence[RankView]) -> list[Finding]:
@@ -55,13 +57,22 @@ def other_tensors(views: Sequence[RankView]) -> list[Finding]:
     key = compiles[0] if compiles else operations[0][0]
     outcome = next(v.compiles[key] for v in views if key in v.compiles)
     calling = sorted(
-        {n for k in (compiles or [key]) for v in views if k in v.schedules for n in v.schedules[k].names}
+        {
+            n
+            for k in (compiles or [key])
+            for v in views
+            if k in v.schedules
+            for n in v.schedules[k].names
+            if n.startswith(_ONE_SHAPE)
+        }
     )
     title = _title(key, function_words(outcome), found, operations)
     links = [_input_link(views, *told) for told in found[:_SHOWN]]
     links += [_operation_link(views, *told) for told in operations[:2]]
     because = (
-        (f"that code calls {', '.join(f'`{n}`' for n in calling[:3])}: all ranks must give it one shape",)
+        (
+            f"that code calls {', '.join(f'`{n}`' for n in calling[:3])}: all ranks of its group must give it one shape",
+        )
         if calling
         else ()
     )
@@ -86,7 +97,7 @@ def other_tensors(views: Sequence[RankView]) -> list[Finding]:
             chain=tuple(links),
             verdicts=(Verdict("AL326", title, Confidence.PROVEN, because, fixes=_fixes(calling)),),
             notes=("whether a collective gets a tensor whose shape differs is not recorded",)
-            if calling and not operations
+            if calling
             else (),
         )
     ]

@@ -32,7 +32,7 @@ from aoti_logs.explain import Experiment, Link
 from aoti_logs.parse.compiles.failure import Undecided
 from aoti_logs.rules.failure_case import Told
 from aoti_logs.rules.rule import Rule
-from aoti_logs.rules.shape_checks import checks_for
+from aoti_logs.rules.shape_checks import TRUTH, asks_truth, checks_for
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 
 _ITEMS = {"item", "_local_scalar_dense"}
-_TRUTH = re.compile(r"Eq\(u\d+, 1\)")
-"""How torch asks for the truth of a tensor."""
 _GUARD = "GuardOnDataDependentSymNode"
 _DRAFT_SINCE = (2, 8)
 """The release that made it public (pytorch/pytorch#153219)."""
@@ -150,13 +148,16 @@ def fixes(found: Undecided, code: str | None = None) -> list[str]:
             f"before that line, whichever always holds: {' or '.join(checks)}",
             "torch.cond for both branches, or torch.where without a branch, if neither does",
         ]
-    if (
-        code is not None
-        and code.lstrip().startswith(("if ", "elif ", "while "))
-        and _TRUTH.fullmatch(found.expression)
-    ):
+    if asks_truth(found.expression, code):
         return [
             "the line branches on the truth of a tensor: torch.cond for both branches, or torch.where without one"
+        ]
+    if TRUTH.fullmatch(found.expression):
+        return [
+            (
+                "torch.cond for both branches, or torch.where without one; if the line compares a number and no tensor, "
+                "torch._check(...) of the condition before it, if that always holds"
+            )
         ]
     return [
         "torch._check(...) of the condition before that line, if it always holds; torch.cond for both branches if not"

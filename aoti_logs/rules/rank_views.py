@@ -78,12 +78,24 @@ def function_of(outcome: Outcome) -> tuple[str, str | None, int | None] | None:
 
 
 def function_words(outcome: Outcome) -> str:
-    """Name the function of a compile: `` `step` (train.py:20)``."""
+    """Name the function of a compile: `` `step` (train.py:20)``, with the user's call where it is one of torch's own."""
     frame = outcome.frame
     if frame is None:
         return "a function that is not named"
-    file = (frame.file or "").replace("\\", "/").rpartition("/")[2]
-    return f"`{frame.name}` ({file}:{frame.line})" if file else f"`{frame.name}`"
+    called = outcome.caller
+    words = f", called at {_file(called.file)}:{called.line}" if called is not None else ""
+    file = _file(frame.file)
+    return f"`{frame.name}` ({file}:{frame.line}{words})" if file else f"`{frame.name}`"
+
+
+def _file(path: str | None) -> str:
+    return (path or "").replace("\\", "/").rpartition("/")[2]
+
+
+def _called(outcome: Outcome) -> tuple[object, ...] | None:
+    """Return what tells the function of a compile: torch's wrappers are one function for all that they wrap."""
+    function, caller = function_of(outcome), outcome.caller
+    return None if function is None else (*function, *(() if caller is None else (caller.file, caller.line)))
 
 
 def compile_words(key: Key) -> str:
@@ -97,7 +109,7 @@ def shared(views: Sequence[RankView]) -> list[Key]:
     count: dict[Key, int] = {}
     for view in views:
         for key, outcome in view.compiles.items():
-            function = function_of(outcome)
+            function = _called(outcome)
             order.setdefault(key, set()).update(() if function is None else (function,))
             count[key] = count.get(key, 0) + 1
     return [key for key, functions in order.items() if count[key] > 1 and len(functions) < 2]

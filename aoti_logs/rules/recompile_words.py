@@ -184,7 +184,10 @@ def _guarded(what: str | None, name: str) -> str | None:
     if what == "type" and name:
         return f"always pass `{name}` with the same type"
     if what == "identity" and name:
-        return f"`{name}` is another object at each call: keep one, and pass that"
+        return (
+            f"code is compiled for each object that `{name}` is, which is meant where there are several (modules, functions); "
+            "keep one where a new one is made for each call. Older torch tests True, False and None this way, too"
+        )
     if what in _SIZES:
         return "a size crosses a border that the code was compiled for (sizes 0 and 1 are compiled apart)"
     return None

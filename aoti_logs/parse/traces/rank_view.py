@@ -35,10 +35,15 @@ _LOCAL = "wait_tensor"
 
 @dataclass(frozen=True)
 class Schedule:
-    """The collectives of a compile in their order, and the records that show them."""
+    """The collectives of a compile's graphs (forward, then backward) in their order, and the records that show them."""
 
-    names: tuple[str, ...]
+    graphs: tuple[tuple[str, ...], ...]
     records: tuple[TraceRecord, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The collectives of all graphs."""
+        return tuple(name for graph in self.graphs for name in graph)
 
 
 @dataclass(frozen=True)
@@ -92,26 +97,30 @@ class RankView:
     def schedules(self) -> dict[Key, Schedule]:
         """The collectives of each compile: as scheduled (torch 2.9 and later), else as they stand in generated Python.
 
-        A compile that came from a cache has no schedule, but its code.
+        A graph that came from a cache has no schedule, but its code: of one compile, only the forward may come from there.
         """
         found: dict[Key, Schedule] = {}
-        for record in self.trace.find("artifact:inductor_collective_schedule"):
-            value = record.json()
-            names = [_NAME.search(str(op)) for op in value] if isinstance(value, list) else []
-            self._scheduled(found, record, [m[1] for m in names if m is not None])
-        told = set(found)
-        for record in self.trace.find("inductor_output_code"):
+        coded: set[Key] = (
+            set()
+        )  # whose last graph is told by its code as yet; torch writes the schedule behind it
+        for record in self.trace.find("inductor_output_code", "artifact:inductor_collective_schedule"):
             key = self.key_of(record)
-            if key is not None and key not in told:
-                self._scheduled(found, record, [m.decode() for m in _CALL.findall(record.payload)])
-        return found
-
-    def _scheduled(self, found: dict[Key, Schedule], record: TraceRecord, names: list[str]) -> None:
-        key = self.key_of(record)
-        if key is not None:
+            if key is None:
+                continue
             before = found.get(key, Schedule((), ()))
+            if record.name == "inductor_output_code":
+                names = [m.decode() for m in _CALL.findall(record.payload)]
+                coded.add(key)
+            else:
+                value = record.json()
+                told = [_NAME.search(str(op)) for op in value] if isinstance(value, list) else []
+                names = [m[1] for m in told if m is not None]
+                if key in coded:
+                    before = Schedule(before.graphs[:-1], before.records[:-1])
+                    coded.discard(key)
             own = tuple(name for name in names if name != _LOCAL)
-            found[key] = Schedule((*before.names, *own), (*before.records, record))
+            found[key] = Schedule((*before.graphs, own), (*before.records, record))
+        return found
 
     @cached_property
     def inputs(self) -> dict[Key, Shapes]:
