@@ -231,7 +231,7 @@ def _as_told(step: Step, experiment: Experiment) -> Step:
 def stands_for(step: Step, experiment: Experiment) -> bool:
     """Tell whether a step is what a rule names: the same variables, or the same program."""
     if not experiment.env:
-        programs = {(c.before or c.text).split(" ")[0] for c in step.commands}
+        programs = {(c.before or c.text).split(" ")[0] for c in step.commands if c.phase != "read"}
         return experiment.command.split(" ")[0] in programs or step.name in experiment.command
     if step.recompile and experiment.takes_effect == "run":
         return False  # variables of the run after a compile are not what the compile is made for
