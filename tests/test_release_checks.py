@@ -168,6 +168,36 @@ def test_products_of_a_program_and_an_int32_parameter_are_read(tmp_path, body, f
     assert [p.text for k in kernels for p in narrow_products(k, types)] == found
 
 
+def test_of_two_launches_with_other_strides_the_report_names_none(tmp_path):
+    import shutil
+
+    shutil.copytree(FIXTURES / "gpu_ten_user_kernel_next", tmp_path / "run")
+    (wrapper,) = (tmp_path / "run").rglob("*.wrapper.cpp")
+    text = wrapper.read_text()
+    start = text.index("    call_row_totals_kernel_0(arg0_1, buf0, 40000, 40000,")
+    launch = text[start : text.index(";", start) + 1]
+    wrapper.write_text(text.replace(launch, f"{launch}\n{launch.replace('40000, 40000', '50000, 50000')}"))
+    run = aoti_logs.load(tmp_path / "run" / "run.log", context=tmp_path / "run")
+    found = next(f for f in run.explain().findings if f.rule == "AL303" and f.role == "cause")
+    said = [b for b in found.verdicts[0].because if "int32 does not hold" in b and "`row" in b]
+    assert len(said) == 2
+    assert all(b.startswith("possible: in the launch with stride = ") for b in said)
+
+
+def test_a_product_that_no_grid_makes_overflow_is_no_suspect():
+    from aoti_logs.code.triton.narrow_products import NarrowProduct
+    from aoti_logs.rules.device_suspects import Product
+    from aoti_logs.sources.source import Place
+
+    def product(axis, value):
+        told = NarrowProduct(1, "pid * stride", axis, "stride")
+        return Product("k_0", "k", told, Place("k.py", 1, 1), value, None, constant=False)
+
+    assert product(0, 128).can_overflow and product(1, 40_000).can_overflow
+    assert not product(1, 128).can_overflow  # 65,535 blocks at most along y
+    assert not product(0, 1).can_overflow
+
+
 def test_custom_operators_are_suspects_with_the_word_on_symints():
     evidence = aoti_logs.load(FIXTURES / "cpu_package_operators").evidence
     assert custom_operators(evidence) == ("demo::mix", "demo::shift")

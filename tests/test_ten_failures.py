@@ -22,6 +22,7 @@ PAIRS = (
     ("wrong_device", "next", ("AL301", U, "not known"), ("AL201", P, "`rates`) is on cpu")),
     ("nan_division", "next", ("AL404", U, "noticed NaN"), ("AL402", P, "`buf2` holds NaN after the launch")),
     ("nan_division", "values", ("AL404", U, "noticed NaN"), ("AL401", P, "NaN first appears in `buf2`")),
+    ("user_kernel", "checked", ("AL301", U, "not known"), ("AL301", U, "not known")),
     ("user_kernel", "next", ("AL301", U, "not known"), ("AL303", P, "`row_totals_kernel` reads 8 bytes")),
     ("shape_range", "next", ("AL405", U, "two results differ"), ("AL201", P, "size 200 in dimension 1")),
     ("scatter", "next", ("AL101", S, "4 known causes"), ("AL102", S, "2 known causes")),
@@ -93,6 +94,14 @@ def test_a_trace_names_the_tensor_on_the_other_device():
 def test_checks_that_ran_and_refused_nothing_exclude_an_empty_tensor_and_a_wrong_layout():
     assert {v.code for v in cause("gpu_ten_scatter").verdicts} == {"AL101", "AL102", "AL105", "AL110"}
     assert {v.code for v in cause("gpu_ten_scatter_next").verdicts} == {"AL102", "AL105"}
+
+
+def test_inputs_that_were_checked_leave_the_users_own_kernel():
+    because = cause("gpu_ten_user_kernel_checked").verdicts[0].because
+    assert any(text.startswith("the inputs fit") for text in because)
+    possible = [text for text in because if text.startswith("possible")]
+    assert not any("dtype" in text for text in possible)
+    assert any("`row * stride`" in text and "overflows" in text for text in possible)
 
 
 def test_kernels_of_the_users_own_are_named_as_suspects():

@@ -214,7 +214,7 @@ def confidence_line(finding: Finding) -> str:
         Confidence.PROVEN: f"proven: {links}",
         Confidence.LIKELY: f"likely: {links}; {doubt or 'one step rests on a name that fits'}",
         Confidence.POSSIBLE: f"possible: {links}; {doubt or 'why it failed is not decided'}",
-        Confidence.UNKNOWN: f"unknown: {links}; {doubt or 'the chain is broken'}",
+        Confidence.UNKNOWN: f"unknown: {links}; {doubt or 'the cause is not among them'}",
     }[finding.confidence]
 
 

@@ -71,7 +71,7 @@ def lost_assertion(
     if count:
         kernels = "1 kernel" if count == 1 else f"{count} kernels"
         because.append(f"{kernels} of generated code with bounds checks came before the call that failed")
-    given = given_inputs(events, evidence, told.span.start) if uses_aoti(events) else Given()
+    given = given_inputs(events, evidence, told.span.start, rank) if uses_aoti(events) else Given()
     because += given.because
     unchecked = unchecked_inputs(events, evidence, given)
     because += [unchecked] if unchecked is not None else []

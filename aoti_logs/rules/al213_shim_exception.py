@@ -77,7 +77,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     fault = sticky_fault(case.group) if later else None
     said = in_short(story.said.message) if story.said is not None else None
     name = f"`{operator}`" if operator else f"`{call.name}`" if call is not None else "an operator"
-    given = given_inputs(case.events, case.evidence, case.error.span.start)
+    given = given_inputs(case.events, case.evidence, case.error.span.start, case.error.rank)
     missing: tuple[Missing, ...] = ()
     if later:
         missing = (

@@ -96,7 +96,7 @@ def _told(case: ErrorCase, story: Story, said: str, confidence: Confidence) -> E
         facts["op"] = operator
     name = f"`{operator}` failed in the model" if operator else "the model raised an error"
     fault = isinstance(case.error.detail, RuntimeFault) and said == _FAULTS.get(case.error.detail.problem)
-    given = given_inputs(case.events, case.evidence, case.error.span.start)
+    given = given_inputs(case.events, case.evidence, case.error.span.start, case.error.rank)
     doubt = None
     if confidence is not Confidence.PROVEN:
         doubt = "`Error: ` is how AOTInductor's library prints an exception; nothing else in the log shows a model"

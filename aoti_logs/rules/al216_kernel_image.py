@@ -47,6 +47,14 @@ _DECIDE = (
     "compare the driver's CUDA version (nvidia-smi), torch.version.cuda, ptxas and the GPU with those that compiled",
 )
 
+_DECIDE_AMD = (
+    "compare the GPU (`rocminfo | grep gfx`), HSA_OVERRIDE_GFX_VERSION and torch.version.hip with what the kernels are for",
+)
+
+
+def _decide(platform: str) -> tuple[str, ...]:
+    return _DECIDE_AMD if "HIP" in platform else _DECIDE
+
 
 def tell_error(case: ErrorCase) -> ErrorTold | None:
     """Say what the driver refused; a file that is not there is the runner's affair (AL214)."""
@@ -74,7 +82,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         because=because,
         links=(*links, *story_links(story)),
         facts=facts,
-        decide=_DECIDE,
+        decide=_decide(told.platform),
     )
 
 
@@ -94,7 +102,7 @@ def _of_host(case: ErrorCase, reason: str, platform: str) -> ErrorTold:
         because=(*because, *whose) if "toolchain" not in reason else because,
         links=story_links(story),
         facts={**story_facts(story), "reason": reason, "platform": platform},
-        decide=_DECIDE,
+        decide=_decide(platform),
     )
 
 
@@ -107,19 +115,30 @@ def tell(case: FailureCase) -> Told:
         title,
         facts={"reason": told.reason, "platform": told.platform, "inner_message": case.failure.message},
         because=because,
-        decide=_DECIDE,
+        decide=_decide(told.platform),
     )
 
 
 def _words(told: ImageError) -> tuple[str, tuple[str, ...]]:
     who = {"triton": "Triton's launcher", "driver": "the driver", "runtime": "the runtime"}[told.source]
     reason = told.reason
-    if "no kernel image" in reason or "invalid device function" in reason:
+    if (
+        "invalid error code" in reason
+    ):  # CUDA_DRIVER_CHECK of torch/_inductor/codegen/cuda/device_op_overrides.py
+        why = "this driver has no text for the error that it returned, so what it refused is not known"
+        return f"{who} refused to load or launch a kernel, with an error that it cannot name", (why,)
+    if "no kernel image" in reason:
         why = "the kernel was compiled for another GPU (compute capability) than this one"
+    elif "invalid device function" in reason:
+        why = "no kernel of this name is there for this GPU: mostly it was compiled for others (compute capability)"
     elif "symbol not found" in reason:
         why = "the image of the kernel has not the function of this name: it belongs to another compile or is cut off"
-    elif "unsupported toolchain" in reason or "PTX" in reason:
-        why = "the kernel was compiled by a CUDA toolchain that is newer than the driver"
+    elif "compiler library not found" in reason:
+        why = "the kernel is there as PTX, and the driver's compiler of PTX (libnvidia-ptxjitcompiler) was not found"
+    elif "unsupported toolchain" in reason:
+        why = "the PTX of the kernel is mostly from a CUDA toolchain that is newer than the driver"
+    elif "PTX" in reason:
+        why = "the driver could not compile the PTX of the kernel: it is damaged, for a newer GPU, or of a newer CUDA"
     elif "invalid" in reason:
         why = (
             "the image of the kernel is damaged, for another GPU, or made by a ptxas (CUDA version) that this driver does "

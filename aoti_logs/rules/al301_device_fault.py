@@ -160,7 +160,7 @@ def _run(case: ErrorCase) -> _Run | None:
         fault.backend if fault is not None else "cuda",
         launch_blocking(case.events, faults),
         reported_call((error, *(e for e in group if e is not error))),
-        last_printed(case.events, error.span.start),
+        last_printed(case.events, error.span.start, error.rank),
         exception,
     )
 
@@ -319,7 +319,7 @@ def _input_checks(case: ErrorCase) -> tuple[Experiment, ...]:
     """Return how to have the inputs compared, where they were not, and no printed values settle it."""
     if not uses_aoti(case.events) or compared(case.evidence, case.events):
         return ()
-    if given_inputs(case.events, case.evidence, case.error.span.start).settled:
+    if given_inputs(case.events, case.evidence, case.error.span.start, case.error.rank).settled:
         return ()
     return check_inputs(case.command, case.evidence)
 

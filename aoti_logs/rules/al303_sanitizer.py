@@ -249,18 +249,22 @@ def _wraps(case: ErrorCase, report: SanitizerReport) -> Iterator[str]:
     name = _name(_outermost(report) or report.kernel or "")
     if report.what != "access" or report.block is None or not name:
         return
-    for found in products(case.evidence):
+    own = [p for p in products(case.evidence) if name in {p.function, p.kernel}]
+    for found in own:
         program = report.block[found.product.axis] if found.product.axis < len(report.block) else None
         wrapped = found.wrapped(program) if program is not None else None
-        if (
-            wrapped is None
-            or program is None
-            or found.value is None
-            or name not in {found.function, found.kernel}
-        ):
+        if wrapped is None or program is None or found.value is None:
             continue
+        others = {p.value for p in own if p.place == found.place and p.product == found.product} - {
+            found.value
+        }
+        where = (
+            f"possible: in the launch with {found.product.param} = {found.value:,} (others have another), "
+            if others
+            else ""
+        )
         yield (
-            f"`{found.product.text}` ({found.where}) is {program:,} * {found.value:,} = {program * found.value:,} in this "
+            f"{where}`{found.product.text}` ({found.where}) is {program:,} * {found.value:,} = {program * found.value:,} in this "
             f"block, which int32 does not hold: it wraps to {wrapped:,}"
         )
 

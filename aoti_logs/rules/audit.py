@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from aoti_logs.code.model_facts import headline
 from aoti_logs.code.packages.package import Form
+from aoti_logs.commands import in_one
 from aoti_logs.explain import AuditedModel
 from aoti_logs.rules.model_case import RUNS, ModelCase
 
@@ -124,7 +125,7 @@ def _within(name: str, own: set[str]) -> bool:
 def _command(evidence: Evidence) -> str:
     """Return the one command that logs at hand show, or words for it."""
     told = {
-        dict(note.facts).get("command")
+        in_one(dict(note.facts).get("command"))
         for _, events in evidence.logs
         for note in events.notes
         if note.kind == "command"

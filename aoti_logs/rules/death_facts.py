@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.commands import OWN_SHELL
 from aoti_logs.explain import Experiment, Missing
 from aoti_logs.parse.deaths.death import Death
 from aoti_logs.parse.deaths.signals import number_of
@@ -105,7 +106,7 @@ def with_gdb(command: str, error: ErrorText | None = None, group: Sequence[Error
         d.program for e in (error, *group) if e is not None and (d := death_of(e)) and d.printer == "shell"
     )
     program = next((p for p in named if p), None)
-    if program is None and _LAUNCHER.match(command):
+    if program is None and (_LAUNCHER.match(command) or command.startswith(OWN_SHELL)):
         return Experiment(
             f"ulimit -c unlimited; {command}",
             (),

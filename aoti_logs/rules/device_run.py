@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aoti_logs.parse.errors.device_fault import DeviceFault
-    from aoti_logs.parse.events import ErrorText, LogEvents, PythonFrame
+    from aoti_logs.parse.events import Dump, ErrorText, LogEvents, PythonFrame
     from aoti_logs.sources.source import Span
 
 _BLOCKING = ("CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING", "AMD_SERIALIZE_KERNEL")
@@ -152,13 +152,21 @@ class Printed:
         return self.started is not None and _INDUCTOR_NAMES.match(self.started) is None
 
 
-def last_printed(events: LogEvents, before: int) -> Printed | None:
-    """Return the last launches that were announced above an offset of the log."""
+def printed_of(dumps: Iterable[Dump], rank: int | None) -> list[Dump]:
+    """Return what the process of a rank printed; nothing where lines of several ranks leave open which is meant."""
+    told = list(dumps)
+    if rank is None:
+        return told if len({d.rank for d in told}) < 2 else []
+    return [d for d in told if d.rank == rank]
+
+
+def last_printed(events: LogEvents, before: int, rank: int | None = None) -> Printed | None:
+    """Return the last launches that a rank announced above an offset of the log."""
     started: str | None = None
     finished: str | None = None
     values = False
     last: Span | None = None
-    for dump in events.dumps:
+    for dump in printed_of(events.dumps, rank):
         if dump.span.start >= before or not dump.kernel:
             continue
         values = values or dump.format.startswith("cpp_v")

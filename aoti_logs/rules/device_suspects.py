@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _MOST = 3
 """So many of a kind are named."""
 _MOST_WRAPPERS = 64
+_MOST_PROGRAMS = (2**31 - 1, 65_536, 65_536)
+"""No grid has more blocks along an axis (CUDA C++ Programming Guide, technical specifications: 65,535 along y and z)."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Product:
     @property
     def can_overflow(self) -> bool:
         """Whether the numbers allow it; of a block size only where they show it, since every kernel has one."""
-        if self.first is None:
+        if self.first is None or self.first >= _MOST_PROGRAMS[self.product.axis]:
             return False
         return not self.constant if self.programs is None else self.programs > self.first
 

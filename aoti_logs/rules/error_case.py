@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aoti_logs.commands import SAME_COMMAND
+from aoti_logs.commands import SAME_COMMAND, in_one
 from aoti_logs.explain import Confidence
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def shown_command(events: LogEvents) -> str:
     """Return the command that a run shows first, or words for it."""
     told = next((dict(n.facts).get("command") for n in events.notes if n.kind == "command"), None)
-    return told or SAME_COMMAND
+    return in_one(told) or SAME_COMMAND
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from aoti_logs.code.wrapper_cpp.info import aten_dtype
 from aoti_logs.explain import Confidence, Link
 from aoti_logs.parse.dtype import torch_dtype
 from aoti_logs.parse.printer.launches import INPUTS
+from aoti_logs.rules.device_run import printed_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.model import InputCheck
@@ -77,34 +78,41 @@ class Given:
         )
 
 
-def given_inputs(events: LogEvents, evidence: Evidence, before: int) -> Given:
-    """Compare the inputs that were printed last above an offset of the log; nothing where several models can have printed them."""
-    dumps = _last_call(events, before)
+def given_inputs(events: LogEvents, evidence: Evidence, before: int, rank: int | None = None) -> Given:
+    """Compare the inputs that a rank printed last above an offset of the log; nothing where several models can have printed them."""
+    dumps = _last_call(printed_of(events.dumps, rank), before)
     views = list(_printing(evidence, {str(d.argument) for d in dumps})) if dumps else []
     if len(views) != 1:
         return Given()
     view = views[0]
-    found = [m for dump in dumps for m in _without_followers(list(_misfits(view, dump)))]
-    checked = {c.tensor for c in view.wrapper.checks if c.input_index is not None}
+    checked: dict[str | None, list[InputCheck]] = {}
+    for check in view.wrapper.checks:
+        if check.input_index is not None:
+            checked.setdefault(check.tensor, []).append(check)
+    found = [
+        m
+        for dump in dumps
+        for m in _without_followers(list(_misfits(view, dump, checked.get(dump.argument, []))))
+    ]
     names = tuple(_called(view, str(d.argument)) for d in dumps if d.argument in checked)
     return Given(names, tuple(found))
 
 
-def _last_call(events: LogEvents, before: int) -> list[Dump]:
-    """Return the last block of inputs, without what another rank or call printed above it."""
-    found: list[Dump] = []
+def _last_call(dumps: Iterable[Dump], before: int) -> list[Dump]:
+    """Return the last block of inputs, without what another call printed above it."""
+    found: dict[str | None, Dump] = {}
     ended = False
-    for dump in events.dumps:
+    for dump in dumps:
         if dump.span.start >= before:
             break
         if dump.phase != INPUTS:
             ended = True
             continue
-        if ended or dump.argument in {d.argument for d in found}:
-            found, ended = [], False
+        if ended or dump.argument in found:
+            found, ended = {}, False
         if dump.is_tensor and dump.complete and dump.argument:
-            found.append(dump)
-    return found
+            found[dump.argument] = dump
+    return list(found.values())
 
 
 def _printing(evidence: Evidence, names: set[str]) -> Iterator[ModelView]:
@@ -133,12 +141,10 @@ def _without_followers(found: list[Misfit]) -> list[Misfit]:
     return [m for m in found if not (sized and m.check.kind is CheckKind.STRIDE)]
 
 
-def _misfits(view: ModelView, dump: Dump) -> Iterator[Misfit]:
+def _misfits(view: ModelView, dump: Dump, checks: Iterable[InputCheck]) -> Iterator[Misfit]:
     name = _called(view, str(dump.argument))
     shape, stride = dump.shape, dump.stride
-    for check in view.wrapper.checks:
-        if check.tensor != dump.argument or check.input_index is None:
-            continue
+    for check in checks:
         expected, kind, dim = check.expected.rstrip("L"), check.kind, check.dim
         if kind is CheckKind.DTYPE:
             given = torch_dtype(dump.dtype)

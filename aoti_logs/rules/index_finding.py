@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.code.wrapper_release import Releases, releases_of_wrapper
-from aoti_logs.commands import COMPILES, SAME_COMMAND
+from aoti_logs.commands import COMPILES, SAME_COMMAND, in_one
 from aoti_logs.explain import Confidence, Experiment, Finding, Link, Verdict, weakest
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.index_deciders import beyond_checks, with_paste
@@ -228,4 +228,4 @@ def _one_log(command: str, case: IndexCase) -> Experiment:
 def _command(case: IndexCase, events: LogEvents) -> str | None:
     """Return the command line that the log itself shows before the failure."""
     before = [n for n in events.notes if n.kind == "command" and n.span.start <= case.assertion.first.start]
-    return dict(before[-1].facts).get("command") if before else None
+    return in_one(dict(before[-1].facts).get("command")) if before else None

@@ -34,7 +34,9 @@ def suspicions(case: ErrorCase, *, aoti: bool) -> Suspicions:
     kinds = compared(case.evidence, case.events) if aoti else frozenset()
     device = package_device(case.evidence)
     weights = model_weights(case.evidence)
-    given = given_inputs(case.events, case.evidence, case.error.span.start) if aoti else Given()
+    given = (
+        given_inputs(case.events, case.evidence, case.error.span.start, case.error.rank) if aoti else Given()
+    )
     causes = possible_causes(
         device[0] if device else None,
         weights=weights,

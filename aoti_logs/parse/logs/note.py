@@ -26,6 +26,7 @@ _EXIT_PART = re.compile(r"(?:exit code|exit status|exited with code)[:=]? ?-?\d{
 _CODE_TEXT = re.compile(
     r"^\s*(?:def |class |return |self\.|import |from |@|#)|[;{]\s*$|^\s*\w+(?:, \w+)* = |\)\s*:$|->"
 )
+_ENV = re.compile(r"\$ (?:/usr/bin/)?env (?=[A-Za-z_]\w*=)")
 _SHELL_WORDS = re.compile(
     r"\$ (?:[A-Za-z_]\w*=|\S*(?:python|torchrun|bash|sh|env|\./|srun|mpirun|timeout)\S*\b)"
 )
@@ -57,7 +58,8 @@ def read_note(log: Log, line: Line) -> bool:
 
 
 def _command(text: str) -> tuple[tuple[str, str], ...]:
-    found = fields("note", "command", text)
+    # `env A=1 python serve.py` is the same as without `env`, whose own options are left alone
+    found = fields("note", "command", _ENV.sub("$ ", text, count=1))
     if found is None:
         return ()
     facts: list[tuple[str, str]] = []
