@@ -265,7 +265,11 @@ def _own(experiment: Experiment, situation: Situation) -> Step:
         experiment.takes_effect,
         compiling,
         "when compiling" if compiling else "in a new process",
-        "one more compile" if compiling else "one more run",
+        "one more compile"
+        if compiling
+        else "none"
+        if experiment.command.startswith("aoti-logs ")
+        else "one more run",
         experiment.proof,
         (),
         (experiment.care,) if experiment.care else (),
