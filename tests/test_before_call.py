@@ -33,7 +33,7 @@ def test_a_lost_assertion_of_a_model_asks_for_its_inputs_first():
     assert found.rule == "AL109"
     assert steps(found) == STEPS
     assert (
-        "the inputs were not checked (AOTI_RUNTIME_CHECK_INPUTS is not set in the shown command)"
+        "the inputs were not checked as far as the log shows (AOTI_RUNTIME_CHECK_INPUTS is not set in the shown command)"
         in because(found)
     )
     assert "another dtype" in because(found)

@@ -124,6 +124,18 @@ def test_out_of_bounds_and_inside_an_allocation_is_doubted(explain):
     assert "suspect_kernel" not in finding.facts
 
 
+def test_an_access_that_ends_beyond_a_mapped_piece_is_not_called_impossible(explain):
+    text = str(explain(NEW))
+    assert "ends 128 bytes beyond its end: a real error, or one piece of memory" in text
+    assert "cannot" not in text
+
+
+def test_an_access_that_ends_beyond_a_plain_allocation_is_no_false_alarm(explain):
+    (finding,) = explain(NEW.replace("size 20971520", "size 20971500")).findings
+    assert finding.confidence == "proven" and not finding.facts["suspect_false_positive"]
+    assert "ends 148 bytes beyond its end" in str(finding.verdicts[0].because)
+
+
 def test_the_error_that_ends_the_run_follows_from_the_report(explain):
     text = f"{OLD}RuntimeError: CUDA error: unspecified launch failure\n"
     first = explain(text).findings[0]

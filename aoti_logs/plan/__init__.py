@@ -231,7 +231,7 @@ def _as_told(step: Step, experiment: Experiment) -> Step:
 def stands_for(step: Step, experiment: Experiment) -> bool:
     """Tell whether a step is what a rule names: the same variables, or the same program."""
     if not experiment.env:
-        programs = {(c.before or c.text).split(" ")[0] for c in step.commands}
+        programs = {(c.before or c.text).split(" ")[0] for c in step.commands if c.phase != "read"}
         return experiment.command.split(" ")[0] in programs or step.name in experiment.command
     if step.recompile and experiment.takes_effect == "run":
         return False  # variables of the run after a compile are not what the compile is made for
@@ -265,7 +265,11 @@ def _own(experiment: Experiment, situation: Situation) -> Step:
         experiment.takes_effect,
         compiling,
         "when compiling" if compiling else "in a new process",
-        "one more compile" if compiling else "one more run",
+        "one more compile"
+        if compiling
+        else "none"
+        if experiment.command.startswith("aoti-logs ")
+        else "one more run",
         experiment.proof,
         (),
         (experiment.care,) if experiment.care else (),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aoti_logs.plan.situation import Situation
 
 _FEW = 2
+_READS = "aoti-logs "
 _DEBUGGED = " --args "
 _APART = re.compile(r"[;:]\s+\Z")
 """A shell's or a reader's border: variables that stand before it do not reach the command behind it."""
@@ -42,7 +43,12 @@ def with_next(finding: Finding, run: Ran) -> Finding:
         told.append(experiment if step is None else _as_in_step(experiment, step, situation))
     first = next((n for n, e in enumerate(finding.experiments) if stands_for(steps[0], e)), None)
     own = _experiment(steps[0], situation) if first is None else told.pop(first)
-    return replace(finding, experiments=(own, *told))
+    leading = [own]
+    if own.command.startswith(_READS) and len(steps) > 1 and not any(stands_for(steps[1], e) for e in told):
+        leading.append(
+            _experiment(steps[1], situation)
+        )  # who has the files no longer needs the first real step
+    return replace(finding, experiments=(*leading, *told))
 
 
 def _as_in_step(experiment: Experiment, step: Step, situation: Situation) -> Experiment:

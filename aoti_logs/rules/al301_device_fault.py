@@ -42,13 +42,21 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from aoti_logs.code.index.case import prints_launches
 from aoti_logs.commands import COMPILES
 from aoti_logs.explain import Confidence, Link, Missing
 from aoti_logs.parse.errors.device_errors import device_errors
 from aoti_logs.parse.errors.device_exception import DeviceException
 from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import ErrorForm, LogLine
-from aoti_logs.rules.device_experiments import dump_core, print_names, sanitize, wait_for_launches, waiting
+from aoti_logs.rules.device_experiments import (
+    dump_core,
+    keep_names,
+    print_names,
+    sanitize,
+    wait_for_launches,
+    waiting,
+)
 from aoti_logs.rules.device_run import last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.given_inputs import given_inputs
@@ -87,6 +95,8 @@ _KINDS = {
     "cudaErrorContained": ("cuda_hardware_error", "a contained error of the hardware or of a peer's memory"),
 }
 _HARDWARE = "cuda_hardware_error"
+_MOST = 64
+"""So many wrappers are looked into."""
 _NAMES = {"cuda": "the GPU", "rocm": "the AMD GPU", "xpu": "the XPU"}
 _CONTEXTS = {"cuda": "the CUDA context"}
 
@@ -374,8 +384,11 @@ def _experiments(case: ErrorCase, run: _Run, sureness: Confidence) -> tuple[Expe
         return tuple(found)
     if sureness is Confidence.PROVEN:
         return (sanitize(command),)
-    if aoti and not case.events.dumps and not case.evidence.releases.before((2, 6)):
-        found.append(print_names(f"{COMPILES} && {command}"))
+    if aoti and not case.events.dumps:
+        if any(prints_launches(c.source) for c in case.evidence.base.wrappers[:_MOST]):
+            found.append(keep_names(command))
+        elif not case.evidence.releases.before((2, 6)):
+            found.append(print_names(f"{COMPILES} && {command}"))
     return (*found, sanitize(command), dump_core(command))
 
 

@@ -17,8 +17,8 @@ The report. The generated source of that name adds the line of code; for a Trito
 stride it also tells which product does not fit int32 in the block of the report. With the caching allocator on, a report covers
 whole segments of 2 MB and more: reads past a tensor into its neighbour are not seen.
 
-A report that an address is out of bounds *and inside the nearest allocation* contradicts itself. It has been seen as a
-false alarm with `expandable_segments:True`, where the allocator maps memory in a way that the tool does not follow.
+A report that an address is out of bounds *and inside the nearest allocation* is true where the access is so wide that it ends
+beyond the allocation. Where that is a multiple of 2 MiB it may be one of the pieces in which an expandable segment is mapped: seen as a false alarm with `expandable_segments:True`, where the allocator maps memory in a way that the tool does not follow.
 
 ## What to do
 Look at the offset that the thread computes at that line: a missing mask, a size that the kernel was not compiled for, or
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _FAR = 1 << 30  # bytes before an allocation from which an overflow is likelier than a small mistake
 _NULL = 1 << 12
+_PIECE = 1 << 21  # bytes: c10/cuda/CUDACachingAllocator.cpp maps expandable segments in multiples of 2 MiB
+_NEAR = 1 << 16  # bytes behind an allocation that are just beyond its end
 _WHAT = {
     "uninitialized": "uninitialized memory is read",
     "leak": "memory was not freed",
@@ -87,7 +89,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     report = case.error.detail
     if not isinstance(report, SanitizerReport):
         return None
-    doubtful = report.relation == "inside" and report.reason == "out of bounds"
+    doubtful = report.relation == "inside" and report.reason == "out of bounds" and not _overruns(report)
     memory = report.what == "access"
     facts = _facts(case, report, [r for _, r in reports])
     if memory:
@@ -216,15 +218,37 @@ def _is_null(report: SanitizerReport) -> bool:
     )
 
 
+def _beyond(report: SanitizerReport) -> int | None:
+    """Return how many bytes of an access that begins inside an allocation are behind its end; None where none is."""
+    if report.address is None or report.allocation is None or not report.size or not report.allocation_size:
+        return None
+    begin, base = int(report.address[:18], 16), int(report.allocation[:18], 16)
+    beyond = begin + report.size - (base + report.allocation_size)
+    return beyond if base <= begin and 0 < beyond < report.size else None
+
+
+def _overruns(report: SanitizerReport) -> bool:
+    """Tell whether an access ends behind an allocation that is no piece of an expandable segment, by its size."""
+    size = report.allocation_size
+    return _beyond(report) is not None and size is not None and size % _PIECE != 0
+
+
 def _because(report: SanitizerReport) -> Iterator[str]:
     if report.what != "access":
         return
     if _is_null(report):
         yield "the address is null, or an offset from null: a pointer was not set"
+    elif report.relation == "inside" and (beyond := _beyond(report)) is not None:
+        yield f"the access begins inside the nearest allocation and ends {beyond:,} bytes beyond its end" + (
+            ""
+            if _overruns(report)
+            else ": a real error, or one piece of memory that expandable_segments mapped in several, which the tool takes for "
+            "an allocation each"
+        )
     elif report.relation == "inside" and report.reason == "out of bounds":
         yield (
-            "the address is inside the nearest allocation, so it cannot be out of bounds as well; this false alarm is "
-            "known with expandable_segments"
+            "the address is inside the nearest allocation, which is no place out of bounds; this false alarm is known with "
+            "expandable_segments"
         )
     elif report.relation == "before" and (report.distance or 0) >= _FAR:
         yield (
@@ -236,7 +260,7 @@ def _because(report: SanitizerReport) -> Iterator[str]:
             f"the address is {report.distance or 0:,} bytes after an allocation of {report.allocation_size:,} bytes"
             + (
                 ""
-                if (report.distance or 0) > report.allocation_size
+                if (report.distance or 0) > min(report.allocation_size, _NEAR)
                 else ": an index or a size just beyond its end"
             )
         )

@@ -135,7 +135,7 @@ def _finding(
     doubt = None
     if left:
         last = left[-1]
-        title += f"; launch {last.number} of `{last.kernel}` was announced, and no record follows it"
+        title += f"; launch {last.number} of `{last.kernel}` was announced{_told(dumps, launches, last)}"
         chain.append(Link("announced", header_of(last.before[-1]), last.before[-1].span.place))
         because = tuple(_care(case.evidence, episode, facts["format"], dumps[-1]))
     else:
@@ -159,6 +159,16 @@ def _finding(
         verdicts=(Verdict("AL403", title, confidence, because),),
         doubt=doubt,
     )
+
+
+def _told(dumps: Sequence[Dump], launches: Sequence[PrintedLaunch], last: PrintedLaunch) -> str:
+    """Count the records of the last launch, and those of no launch: these are inputs that the model printed first."""
+    values = [d for d in last.before if d.is_tensor]
+    if not values:
+        return ", and no record follows it"
+    loose = len(dumps) - sum(len(k.before) + len(k.after) for k in launches)
+    others = f"; {loose} other{'s' * (loose != 1)} belong{'s' * (loose == 1)} to no launch" if loose else ""
+    return f" with {len(values)} record{'s' * (len(values) != 1)} before it and none after it{others}"
 
 
 def _care(evidence: Evidence, episode: Episode, printed: str, last: Dump) -> Iterator[str]:

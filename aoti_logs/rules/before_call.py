@@ -82,14 +82,14 @@ def unchecked_inputs(events: LogEvents, evidence: Evidence, given: Given) -> str
         return None
     if inputs_checked(events) and not evidence.releases.before((2, 7)):
         return None
-    shown = any(n.kind == "command" for n in events.notes)
-    how = (
-        "AOTI_RUNTIME_CHECK_INPUTS is not set in the shown command"
-        if shown
-        else "nothing shows that they were"
-    )
+    if evidence.releases.before((2, 7)):
+        said = "the code at hand has no checks of inputs"
+    elif any(n.kind == "command" for n in events.notes):
+        said = "the inputs were not checked as far as the log shows (AOTI_RUNTIME_CHECK_INPUTS is not set in the shown command)"
+    else:
+        said = "nothing shows that the inputs were checked"
     return (
-        f"the inputs were not checked ({how}): possible are an input of another dtype than compiled for (int32 read as "
+        f"{said}: possible are an input of another dtype than compiled for (int32 read as "
         "int64), on another device, with other sizes or strides, or an id out of range"
     )
 

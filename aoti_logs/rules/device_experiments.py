@@ -40,6 +40,18 @@ def print_names(command: str) -> Experiment:
     )
 
 
+def keep_names(command: str) -> Experiment:
+    """Keep what a model prints that was compiled with the value printer."""
+    return Experiment(
+        f"{command} 2>&1 | tee run.log",
+        (("PYTHONUNBUFFERED", "1"),),
+        "run",
+        "the last launch that is announced on stdout and not finished is the one that fails, where launches are waited for",
+        "the wrapper at hand calls the value printer, and nothing of it is in this log",
+        "where a host in C++ runs the model, `stdbuf -oL` does what PYTHONUNBUFFERED does for Python",
+    )
+
+
 def sanitize(command: str) -> Experiment:
     """Let compute-sanitizer name kernel, line and thread."""
     return Experiment(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,14 +16,21 @@ from aoti_logs.rules.index_facts import facts_of
 from aoti_logs.rules.index_links import links_of
 from aoti_logs.rules.index_missing import missing_of, prints_unseen, unbound
 from aoti_logs.rules.input_experiments import compile_with_checks, switch_checks_on
+from aoti_logs.rules.narrowed_index import with_narrowed
 from aoti_logs.rules.user_frames import frame_link, user_frame
 from aoti_logs.rules.wording import index_name, indexed_name, is_aot, rows_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aoti_logs.code.index.case import IndexCase
     from aoti_logs.parse.events import LogEvents
     from aoti_logs.sources.source import Source
 
+# Inductor's cache: a folder of two letters for Python and Triton, one named by a hash for the kernels of a package.
+_CACHE = re.compile(
+    r"(/[^\0\n]+)/(?:[a-z2-7]{2}|c[a-z2-7]{51})/c[a-z2-7]{51}\.(?:py|cpp|kernel\.cpp|wrapper\.cpp)\Z"
+)
 _WORDS = [Confidence.PROVEN, Confidence.LIKELY, Confidence.POSSIBLE, Confidence.UNKNOWN]
 _FIRST = ["AL104", "AL107", "AL101", "AL103", "AL102", "AL105", "AL106", "AL110", "AL108", "AL100"]
 """Among equally sure verdicts: what explains most of the case first, suspicion of the compiler last."""
@@ -31,12 +40,13 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
     """Judge a case."""
     verdicts = _verdicts(case)
     verdicts.sort(key=lambda v: (_WORDS.index(v.confidence), _FIRST.index(v.code)))
+    called = _called(case, events)
     sure = [v for v in verdicts if v.confidence in {Confidence.PROVEN, Confidence.LIKELY}]
     if sure:
         # What a number proves is not put in doubt by what would be possible without it.
         verdicts = sure
     elif len(verdicts) > 1:
-        verdicts = with_paste(verdicts, case)
+        verdicts = with_narrowed(with_paste(verdicts, case), case, called)
     lead = verdicts[0] if verdicts else _fallback(case)
     kind = "cpu_kernel_index_assert" if case.assertion.form is AssertionForm.CPU else "triton_index_assert"
     facts = facts_of(case, events)
@@ -52,7 +62,7 @@ def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding
         facts=facts,
         rank=case.assertion.rank if case.assertion.rank is not None else source.rank,
         log=source.name,
-        chain=(*links_of(case), *_called(case, events)),
+        chain=(*links_of(case), *called),
         missing=missing_of(case),
         experiments=_sure(case, events, lead) if sure else _experiments(case, events, verdicts),
         verdicts=tuple(verdicts) or (lead,),
@@ -152,6 +162,7 @@ def _experiments(case: IndexCase, events: LogEvents, verdicts: list[Verdict]) ->
         checked = switch_checks_on(again)
         found.append(replace(checked, why=checked.why + beyond_checks(verdicts), proof=proof))
     if not case.sites:
+        found += _in_cache(case)
         found.append(
             Experiment(
                 COMPILES,
@@ -178,6 +189,19 @@ def _experiments(case: IndexCase, events: LogEvents, verdicts: list[Verdict]) ->
             )
         )
     return tuple(found)
+
+
+def _in_cache(case: IndexCase) -> Iterator[Experiment]:
+    """Look into the cache whose file the assertion names: if it is still there, it holds the kernel."""
+    folder = _CACHE.match(case.assertion.file or "")
+    if folder is not None:
+        yield Experiment(
+            f"aoti-logs explain <this log> --context {shlex.quote(folder[1])}",
+            (),
+            "run",
+            "where that folder still is, it holds the kernel that printed this, and nothing has to run again",
+            f"the assertion names a file in it: {case.assertion.file}",
+        )
 
 
 def _sure(case: IndexCase, events: LogEvents, lead: Verdict) -> tuple[Experiment, ...]:

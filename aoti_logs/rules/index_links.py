@@ -62,7 +62,10 @@ def count_text(case: IndexCase) -> str:
     """Say how often it was printed: threads and blocks on a GPU, printings on a CPU."""
     a = case.assertion
     if a.n_threads:
-        threads = f"{a.n_threads:,} thread{'s' * (a.n_threads != 1)} in {a.n_blocks:,} block{'s' * (a.n_blocks != 1)}"
+        blocks = (
+            f"block {list(a.blocks[0])}" if len(a.blocks) == 1 == a.n_blocks else f"{a.n_blocks:,} blocks"
+        )
+        threads = f"{a.n_threads:,} thread{'s' * (a.n_threads != 1)} in {blocks}"
         again = f", {a.count:,} lines" if a.count != a.n_threads else ""
         return f"{threads}{again}, one condition"
     if a.count > 2:

@@ -56,7 +56,7 @@ def removed_name(case: ErrorCase) -> ErrorTold | None:
         until = (
             f"; releases {known.since} to {known.until} have it"
             if known.until
-            else f"; it is there since {known.since}"
+            else f"; {known.since} and newer have it"
         )
         return _told(
             case,

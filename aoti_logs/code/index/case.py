@@ -197,6 +197,11 @@ def prints_values(source: Source) -> bool:
     return any(source.data.find(word) >= 0 for word in words)
 
 
+def prints_launches(source: Source) -> bool:
+    """Tell whether generated code prints at least the names of kernels (mode 3 of the value printer, torch 2.6 and later)."""
+    return prints_values(source) or source.data.find(b"[ before_launch: ") >= 0
+
+
 def _switch(events: LogEvents, name: str) -> bool | None:
     """Return whether the run's own command line sets a variable; AOTI and CUDA take `0` as off."""
     for note in events.notes:
