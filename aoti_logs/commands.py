@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Shown:
         return shell_line(joined(self.env, env), self.text)
 
 
+@lru_cache(maxsize=1024)
 def in_one(text: str | None) -> str | None:
     """Return a command before which variables and tools may stand: of several commands, the shell that runs them all.
 

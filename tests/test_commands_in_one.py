@@ -54,3 +54,19 @@ def test_variables_of_env_are_those_of_the_command(tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("$ env CUDA_LAUNCH_BLOCKING=1 python serve.py\n" + _FAULT)
     text = str(aoti_logs.load(tmp_path / "run.log").explain())
     assert "launches were waited for: CUDA_LAUNCH_BLOCKING=1 in the command" in text
+
+
+def test_a_log_of_many_runs_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aoti_logs.code.index.episode import Episodes
+
+    made = []
+    begin = Episodes.__init__
+
+    def counted(self: Episodes, events: object) -> None:
+        made.append(1)
+        begin(self, events)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Episodes, "__init__", counted)
+    (tmp_path / "run.log").write_text("".join(f"$ A={n} python serve.py\n{_FAULT}" for n in range(40)))
+    aoti_logs.load(tmp_path / "run.log").explain()
+    assert len(made) < 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from aoti_logs.code.wrapper_release import Releases
 from aoti_logs.commands import Shown
@@ -16,6 +17,8 @@ from aoti_logs.rules.shown_commands import compile_command
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from aoti_logs.code.evidence import Evidence as AtHand
+    from aoti_logs.code.index.episode import Episodes
     from aoti_logs.explain import Finding
     from aoti_logs.plan.evidence import Evidence
     from aoti_logs.plan.ran import Ran
@@ -97,6 +100,9 @@ def situation_of(finding: Finding, run: Ran) -> Situation:
     )
 
 
+_EPISODES: WeakKeyDictionary[AtHand, dict[str, tuple[LogEvents, Episodes | None]]] = WeakKeyDictionary()
+
+
 def _events(finding: Finding, run: Ran) -> LogEvents:
     """Return what the log says; of several runs in one log, what the run of the finding says."""
     from aoti_logs.code.index.episode import Episodes
@@ -107,11 +113,16 @@ def _events(finding: Finding, run: Ran) -> LogEvents:
         place = next(
             (k.place for k in finding.chain if k.place is not None and k.place.source == source.name), None
         )
-        begun = sum(n.kind == "command" for n in events.notes)
-        borders = sum(n.kind in {"command", "exit"} for n in events.notes)
-        if place is None or (begun < 2 and borders < 3):
+        if place is None:
             return events
-        return Episodes(events).of(source.offset_of(place.line)).events
+        known = _EPISODES.setdefault(run.evidence, {})
+        if source.name not in known or known[source.name][0] is not events:
+            begun = sum(n.kind == "command" for n in events.notes)
+            borders = sum(n.kind in {"command", "exit"} for n in events.notes)
+            # a log may hold thousands of runs, each with a finding
+            known[source.name] = (events, Episodes(events) if begun > 1 or borders > 2 else None)
+        episodes = known[source.name][1]
+        return events if episodes is None else episodes.of(source.offset_of(place.line)).events
     return LogEvents()
 
 

@@ -29,7 +29,7 @@ Error: index out of bounds: 0 <= tmp7 < ks1
 with a wrapper of torch 2.6, which never asks for the variable: no input was compared.
 
 ## Evidence it needs
-The command in the log, as shells with `set -x`, scripts and schedulers write it. The generated code makes it sure.
+The command in the log, as scripts write it above the output (`$ A=1 python serve.py`). The generated code makes it sure.
 
 ## What to do
 `aoti-logs settings NAME` says how a variable is read, when, and since which release. What acts when compiling has to be

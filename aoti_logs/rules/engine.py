@@ -18,7 +18,7 @@ from aoti_logs.rules.silent_exit import exit_finding
 
 if TYPE_CHECKING:
     from aoti_logs.code.evidence import Evidence
-    from aoti_logs.parse.events import Assertion, ErrorText, LogEvents
+    from aoti_logs.parse.events import Assertion, ErrorText, LogEvents, Note
     from aoti_logs.rules.consequences import Causes
     from aoti_logs.sources.source import Source
 
@@ -111,10 +111,13 @@ def _silent(events: LogEvents, source: Source, begun: list[int], findings: list[
     found: list[Finding] = []
     if None in told:
         return found
+    notes: dict[int, list[Note]] = {}
+    for note in events.notes:
+        notes.setdefault(bisect_right(begun, note.span.start), []).append(note)
     for run in range(1, len(begun) + 1):
-        notes = tuple(n for n in events.notes if bisect_right(begun, n.span.start) == run)
         if run not in told:
-            found += _numbered(exit_finding(replace(events, notes=notes), source), run)
+            own = replace(events, notes=tuple(notes.get(run, ())))
+            found += _numbered(exit_finding(own, source), run)
     return found
 
 

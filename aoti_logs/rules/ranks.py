@@ -101,6 +101,8 @@ def _under_the_first(findings: list[Finding]) -> list[Finding]:
     causes = [f for f in findings if f.role == "cause"]
     moved: dict[int, list[Finding]] = {}
     for finding in causes:
+        if _distance(finding) == 0:
+            continue  # nothing is nearer, and a log may hold thousands
         lead = min((f for f in causes if _before(f, finding)), key=lambda f: _far(f, finding), default=None)
         if lead is not None:
             moved.setdefault(id(lead), []).append(finding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from aoti_logs.commands import Shown
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from aoti_logs.parse.events import LogEvents
 
 _HEADS = (b"Graph signature:", b"ExportGraphSignature(input_specs=")
+
+_KNOWN: WeakKeyDictionary[Evidence, Shown | None] = WeakKeyDictionary()
+"""What was found already: each finding of a run asks, and a log may show thousands of commands."""
 
 
 def commands_of(events: LogEvents) -> Iterator[Shown]:
@@ -28,9 +32,14 @@ def compile_command(evidence: Evidence) -> Shown | None:
 
     Several logs of one command are one; several commands in such a log leave open which of them compiled.
     """
+    if evidence not in _KNOWN:
+        _KNOWN[evidence] = _compile_command(evidence)
+    return _KNOWN[evidence]
+
+
+def _compile_command(evidence: Evidence) -> Shown | None:
     found: set[Shown] = set()
     for source, events in evidence.logs:
-        shown = set(commands_of(events))
-        if shown and any(source.data.find(head) >= 0 for head in _HEADS):
-            found |= shown
+        if any(source.data.find(head) >= 0 for head in _HEADS):
+            found |= set(commands_of(events))
     return found.pop() if len(found) == 1 else None
