@@ -33,7 +33,9 @@ def read_bare_break(log: Log, line: Line) -> bool:
         return False
     named = _BEFORE.match(said)
     message = read_message(log, head, said[named.end() :] if named else said, Further.INDENTED)
-    if message.lines[-1].start < line.start or unsupported(message.text) is None:
+    told = unsupported(message.text)
+    # Quizzes and linters explain and hint, too; Dynamo's context or the page of its kind of code are its own.
+    if message.lines[-1].start < line.start or told is None or not (told.context or told.url):
         return False
     finish(log, "error", message)
     log.errors.append(
