@@ -1,5 +1,6 @@
 """Texts that hold the words of a failure and are none: lists of changes, source code, names of tests, other programs."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,10 @@ def test_a_line_of_ptxas_is_not_joined_with_an_exception_that_only_says_its_name
         'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    f()\nValueError: bad ptxas path\n'
     )
     assert [f.rule for f in told(tmp_path, text)] == ["AL612", "AL001"]
+
+
+def test_many_explanations_below_each_other_are_read_in_time(tmp_path):
+    """Each is looked at once: reading on from each to the end took minutes."""
+    began = time.process_time()
+    assert told(tmp_path, "Question\n" + "  Explanation: foo\n" * 8000) == []
+    assert time.process_time() - began < 20
