@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _CHAINED = re.compile(rb"direct cause of the following exception|another exception occurred")
 _NEAR = 2000  # bytes between two exceptions of one chain
+_OF_PTXAS = re.compile(r"Triton PTX codegen|`ptxas|^ptxas|\nptxas")
 _BETWEEN = 4  # lines
 _EXPORT = re.compile(r"/torch/_?export/")
 _CODE = {Kind.WRAPPER_CPP, Kind.KERNEL_CPP, Kind.OUTPUT_CODE}
@@ -73,7 +74,7 @@ def _follows(one: ErrorText, other: ErrorText) -> bool:
         return False
     if one.within is not None and one.within.start == other.span.start:
         return True  # printed in its message
-    if one.exception_type is None and one.text.startswith("ptxas") and "ptxas" in other.text:
+    if one.exception_type is None and one.text.startswith("ptxas") and _OF_PTXAS.search(other.text[:_NEAR]):
         return True  # it wrote to stderr itself, too
     start, end = one.span.end, other.span.start
     # A message may have taken the words between two exceptions for its own last lines.

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.parse.compiles.unconverted import HEAD
+from aoti_logs.parse.errors.pruned_choice import pruned_choice
 from aoti_logs.parse.python.logged_traceback import exceptions_in
 from aoti_logs.rules.failure_case import Reached
 from aoti_logs.rules.failure_finding import failure_finding
@@ -46,6 +47,8 @@ def with_logged(
     for message in events.messages:
         if message.level not in _LEVELS or message.artifact in _ARTIFACTS or message.text.startswith(HEAD):
             continue
+        if pruned_choice(message.text) is not None:
+            continue  # autotuning left it out: no compile failed
         chains, _ = failure_chains(exceptions_in(message))
         for chain in chains[:1]:  # the same again below it
             case = failure_case(chain, source, evidence, ())

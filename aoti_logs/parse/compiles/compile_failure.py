@@ -75,6 +75,7 @@ _NO_COMPILER = re.compile(r"Compiler: \S{1,500} is not found\.")
 _TOO_OLD = re.compile(r"Found .{1,200} which is too old to be supported by the triton GPU compiler")
 _COMPILES = {"BackendCompilerFailed", "InductorError", "InternalTorchDynamoError", "SubprocException"}
 _NO_CONFIGS = re.compile(r"(?:Failed to run autotuning code block: )?No valid triton configs\. ")
+_OWN = re.compile(r"torch|dynamo|inductor|triton|symbolic_shapes|fake_tensor|__main__")
 _BARE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\s*$")
 _NO_KERNEL = "There was no fake impl registered for <CustomOpDef("
 _OPERATOR = re.compile(r"[A-Za-z_]\w*\.\w[\w.]*$")
@@ -160,7 +161,7 @@ def _peel(own: str | None, text: str) -> tuple[tuple[str, ...], str, str | None]
 def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail | None, str | None]:
     """Return the kind, the text taken apart, and the operator that it is about."""
     triton = _triton(names, core)
-    names = [name.rpartition(".")[2] for name in names]
+    names = [name.rpartition(".")[2] for name in names if not _is_foreign(name)]
     last = names[-1] if names else None
     undecided = read_undecided(core)
     if undecided is not None:
@@ -214,6 +215,12 @@ def _judge(names: list[str], core: str, whole: str) -> tuple[FailureKind, Detail
     if core.startswith("No working C++ compiler found"):
         return FailureKind.INVALID_CXX, None, None
     return FailureKind.OTHER, None, None
+
+
+def _is_foreign(name: str) -> bool:
+    """Tell whether a class is another library's that is named like one of torch's (`media.errors.Unsupported`)."""
+    module, _, short = name.rpartition(".")
+    return bool(module) and short in _KINDS and module != "exc" and _OWN.search(module) is None
 
 
 def _told(core: str) -> FailureKind | None:

@@ -41,7 +41,7 @@ _ASSERT = re.compile(
     r"(?P<program>\S+): (?P<place>\S.*:\d+): (?P<function>\S.*): Assertion `(?P<text>.*)' failed\.$"
 )
 _LLVM = re.compile(
-    r"(?:.{0,300}[^\s\"'`(])??(?:LLVM ERROR: (?P<text>\S.*)|UNREACHABLE executed(?: at (?P<place>\S.{0,400}:\d+))?!)$"
+    r"(?:.{0,300}[^\s\"'`(\[<=])??(?:LLVM ERROR: (?P<text>\S.*)|UNREACHABLE executed(?: at (?P<place>\S.{0,400}:\d+))?!)$"
 )
 """llvm/lib/Support/ErrorHandling.cpp: `report_fatal_error`, `llvm_unreachable_internal`; what stood on the line has no line feed."""
 _OOM = re.compile(r"\s*\"?[Rr]eason\"?:\s+\"?OOMKilled\b")

@@ -29,11 +29,14 @@ def read_bare_break(log: Log, line: Line) -> bool:
     """Claim such a message from the line that names what was met; `line` is that of the explanation."""
     head = log.before(line) if _EXPLAINS.match(line.text) else None
     said = head.text.strip()[:4096] if head is not None else ""
-    if head is None or not said or _LOGGED.search(said) or begins_other(said):
+    # What is indented itself belongs to what stands above it: each such line would read on to the end.
+    if head is None or not said or head.text[:1].isspace() or _LOGGED.search(said) or begins_other(said):
         return False
     named = _BEFORE.match(said)
     message = read_message(log, head, said[named.end() :] if named else said, Further.INDENTED)
-    if message.lines[-1].start < line.start or unsupported(message.text) is None:
+    told = unsupported(message.text)
+    # Quizzes and linters explain and hint, too; Dynamo's context or the page of its kind of code are its own.
+    if message.lines[-1].start < line.start or told is None or not (told.context or told.url):
         return False
     finish(log, "error", message)
     log.errors.append(

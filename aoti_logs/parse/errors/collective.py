@@ -205,7 +205,7 @@ def _int(text: str | None) -> int | None:
 @lru_cache(maxsize=1024)
 def collective_timeout(text: str) -> CollectiveTimeout | None:
     """Return the timeout that a text tells."""
-    found = _TIMEOUT.search(text)
+    found = _TIMEOUT.search(text) if "Watchdog caught collective" in text else None
     read = fields("collective", "timeout", found[0].rstrip()) if found else None
     if read is None:
         return None

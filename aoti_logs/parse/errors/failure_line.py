@@ -28,7 +28,11 @@ _TOLD = re.compile(
     r"Found .{1,200} which is too old to be supported by the triton).*)$"
 )
 """Texts that say by themselves what failed, behind the words of a program that caught the exception."""
-_PTXAS = re.compile(r"ptxas(?:-\w+)? (?:fatal|error) {0,4}: \S")
+_LEAD = re.compile(r"(?![#*+>|-])(?!.*\b(?:WARN|[Ff]all(?:s|ing) back))[^\"`]*(?:: |\] )$")
+"""What a program writes before such a text; comments, lists of changes, names of tests and quoted code go otherwise. Who
+warns, or falls back, goes on."""
+_PTXAS = re.compile(r"ptxas(?:-\w+)? (?:fatal|error) {0,4}: (?!.*'_Z)\S")
+"""A kernel with a C++ name is one that nvcc compiles."""
 _CODE = re.compile(r"\.(?:cpp|cc|cxx|c|cu|cuh|hip|hpp|h|S)$", re.I)
 _TOOLS = re.compile(
     r"<[\w-]+>$|(?:cc1plus|cc1|collect2|clang|clang\+\+|g\+\+|gcc|nvcc|ptxas|c\+\+|icpx|hipcc|[\w.-]{0,40}ld)$"
@@ -46,7 +50,11 @@ def read_failure_line(log: Log, line: Line) -> bool:
     if text.startswith("- ") and read_violations(text) is not None:
         return _add(log, line, text, None, ErrorForm.PYTHON)
     told = _TOLD.search(text[:4096])
-    if told is not None and read_failure(told["type"], told["said"]).kind is not FailureKind.OTHER:
+    if (
+        told is not None
+        and _is_told(text, told)
+        and read_failure(told["type"], told["said"]).kind is not FailureKind.OTHER
+    ):
         return _add(log, line, told["said"], told["type"], ErrorForm.PYTHON)
     if _PTXAS.match(text):
         return _add(log, line, text, None, ErrorForm.PYTHON)
@@ -59,6 +67,11 @@ def read_failure_line(log: Log, line: Line) -> bool:
     ):
         return False
     return _add(log, line, found["said"], found["type"], ErrorForm.PYTHON)
+
+
+def _is_told(text: str, told: re.Match[str]) -> bool:
+    lead = text[: told.start()]
+    return not lead or (_LEAD.match(lead[-500:]) is not None and not text.endswith(('"', "'", "`", ")")))
 
 
 def _add(log: Log, line: Line, said: str, kind: str | None, form: ErrorForm) -> bool:

@@ -22,7 +22,7 @@ from aoti_logs.parse.errors.message import Further, call_of, cuda_error, read_me
 from aoti_logs.parse.errors.pruned_choice import follows_choice
 from aoti_logs.parse.events import ErrorForm, ErrorText
 from aoti_logs.parse.logs.figure import is_figure
-from aoti_logs.parse.python.exception_name import CLASS, is_exception
+from aoti_logs.parse.python.exception_name import CLASS, ends_frames, is_bare_word, is_exception
 from aoti_logs.parse.python.frames import is_faulthandler_frame, is_frame, read_frames
 from aoti_logs.parse.shape import fields, first
 
@@ -184,12 +184,13 @@ def _one(log: Log, line: Line, depth: int) -> Block | None:
     if not lines:
         return None
     last = log.after(lines[-1])
+    code = frames[-1].code if frames else None
     if last is not None and not last.text.strip() and frames:
         below = log.after(last)  # loguru, and old versions of IPython, leave a line blank
-        if below is not None and is_exception(below.text.strip(), below_frames=True):
+        if below is not None and ends_frames(below.text.strip(), code):
             lines, last = [*lines, last], below
     found = _LINE.match(last.text.strip()) if last is not None else None
-    if last is None or found is None or (not head and not is_exception(last.text.strip(), below_frames=True)):
+    if last is None or found is None or (not head and not ends_frames(last.text.strip(), code)):
         block = Block(lines=lines)  # cut before its exception: frames are all there is
         if frames:
             span = log.span(lines[0].start, lines[-1].end)
@@ -208,6 +209,9 @@ def read_exception(log: Log, line: Line) -> bool:
     if found is None or not is_exception(found["error"]) or _is_metric(found["error"]):
         return False
     above = log.before(line)
+    raises = above is not None and above.text.lstrip().startswith("raise ")
+    if is_bare_word(found["error"]) and not raises:
+        return False
     backend = _BACKEND.match(above.text.strip()) if above is not None else None
     if above is not None and backend is not None and backend["type"]:
         block = raised(log, above, above.text.strip(), [], (), 0)
