@@ -88,3 +88,16 @@ def test_the_command_compares_folders_and_tells_it_by_its_exit_code(fixtures_dir
     done = CliRunner().invoke(app, ["compare", str(one), str(other), "--check", "-f", "json"])
     assert done.exit_code == 1
     assert json.loads(done.output)["likeness"] == "unlike"
+
+
+def test_a_text_that_differs_is_quoted_as_its_log_words_it(fixtures_dir: Path, tmp_path: Path):
+    # The CUDA runtime's text for cudaErrorInvalidAddressSpace; what is compared has lost `global/` and the number.
+    log = (fixtures_dir / "gpu_illegal_read" / "run.log").read_text()
+    words = ("operation not supported on global/shared address space", "device 3 of /dev/nvidia3 is lost")
+    for name, text in zip("ab", words, strict=True):
+        (tmp_path / f"{name}.log").write_text(log.replace("an illegal memory access was encountered", text))
+    told = aoti_logs.load(tmp_path / "a.log").compare(aoti_logs.load(tmp_path / "b.log"))
+    said = next(d for d in told.pairs[0].other if d.name == "said")
+    for quoted, text in zip((said.first, said.second), words, strict=True):
+        assert quoted.endswith(text)
+    assert said.first in str(told)

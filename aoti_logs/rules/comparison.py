@@ -206,7 +206,7 @@ def _pair(one: Signed, other: Signed, torch: tuple[str | None, str | None]) -> P
     other_parts = [n for n in names if n not in same]
     both = [n for n in other_parts if n in a.failure and n in b.failure]
     lacking = [n for n in other_parts if n not in both]
-    parts = tuple(_different("signature", n, a.failure.get(n), b.failure.get(n)) for n in (*both, *lacking))
+    parts = tuple(_different("signature", n, _as_told(a, n), _as_told(b, n)) for n in (*both, *lacking))
     facts = tuple(_differences(one, other, torch))
     other_release = None not in torch and torch[0] != torch[1]
     likeness, why = _judged(one, other, both, lacking, facts, other_release=other_release)
@@ -260,6 +260,12 @@ def _word(part: str) -> str:
 
 def _different(what: str, name: str, first: object, second: object) -> Difference:
     return Difference(what, name, *("not known" if v is None else str(v) for v in (first, second)))
+
+
+def _as_told(signature: Signature, part: str) -> str | None:
+    """Return a part as its log words it: what is compared has lost its paths and numbers and is no quotation."""
+    compared_text = signature.failure.get(part)
+    return compared_text if compared_text is None else signature.told.get(part, compared_text)
 
 
 def _differences(one: Signed, other: Signed, torch: tuple[str | None, str | None]) -> Iterator[Difference]:

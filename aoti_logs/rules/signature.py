@@ -8,7 +8,7 @@ the user) change when the program is edited, or when more is known.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +35,14 @@ _LONGEST_KERNEL = 2000  # lines
 
 @dataclass(frozen=True)
 class Signature:
-    """The parts of a signature by name: `failure` decides whether two are the same, `place` where it stood."""
+    """The parts of a signature by name: `failure` decides whether two are the same, `place` where it stood.
+
+    `told` are parts of `failure` as the log tells them, paths and numbers included: what a person is shown.
+    """
 
     failure: Mapping[str, str]
     place: Mapping[str, str]
+    told: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def digest(self) -> str:
@@ -50,17 +54,20 @@ class Signature:
 def signature_of(finding: Finding, evidence: Evidence) -> Signature:
     """Collect what identifies a failure."""
     facts = finding.facts
+    said, exception = _first_line(_said(finding)), str(facts.get("exception_type") or "")
     failure: dict[str, Any] = {
         "kind": finding.kind,
-        "exception": _exception(str(facts.get("exception_type") or "")),
-        "said": _shape(_said(finding)),
+        "exception": _exception(exception),
+        "said": _shape(said),
         "kernel": kernel_digest(finding, evidence),
     }
-    failure |= {k: _shape(str(facts[k])) for k in _IDENTIFYING if isinstance(facts.get(k), str | int)}
+    named = {k: _first_line(str(facts[k])) for k in _IDENTIFYING if isinstance(facts.get(k), str | int)}
+    failure |= {k: _shape(v) for k, v in named.items()}
     place: dict[str, Any] = {"rule": finding.rule}
     place |= dict(_user(facts))
     return Signature(
-        *({k: str(v) for k, v in part.items() if v not in {None, ""}} for part in (failure, place))
+        *({k: str(v) for k, v in part.items() if v not in {None, ""}} for part in (failure, place)),
+        {"exception": exception, "said": said, **named},
     )
 
 
@@ -97,9 +104,13 @@ def _said(finding: Finding) -> str:
     return finding.title
 
 
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
 def _shape(text: str) -> str:
     """Return the first line of a text without what differs from run to run."""
-    line = text.strip().partition("\n")[0][:1000]
+    line = _first_line(text)[:1000]
     return _NUMBER.sub("#", _HASH.sub("#", _PATH.sub("", line)))[:_MOST]
 
 
