@@ -111,8 +111,8 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says about a cause. `because` are the facts it rests on, `decide` what would
-    settle it when it is not proven.
+    """What a rule says about a cause. `because` are the facts it rests on, `decide` what would settle it when it is not
+    proven. `doubted`: unless lines are lost, the log speaks against it, so it stands last among equals.
     """
 
     code: str
@@ -121,6 +121,7 @@ class Verdict:
     because: tuple[str, ...] = ()
     decide: tuple[str, ...] = ()
     fixes: tuple[str, ...] = ()
+    doubted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""

@@ -86,6 +86,9 @@ class Assertion:
     glued: bool = False
     sender: Sender | None = None
     """Who sent its first line, where the log is wrapped."""
+    silent: tuple[tuple[int, int, int], tuple[int, int]] | None = None
+    """A block, and two threads of one of its warps: the first printed nothing, though no element of it is above those
+    of the second, which failed (`parse/asserts/silent.py`)."""
 
 
 @dataclass(frozen=True)

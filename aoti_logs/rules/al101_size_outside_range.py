@@ -140,9 +140,17 @@ def _unknown(case: IndexCase, term: BoundTerm) -> Verdict | None:
     if any(c.gated for c in term.checks) and not term.derived:
         decide.append(f"AOTI_RUNTIME_CHECK_INPUTS=1 refuses a size of `{name}` outside {range_text(term)}")
     title = f"`{name}` may have been empty"
+    if case.passed is not None:
+        block, (silent, failed) = case.passed
+        title += ", but only if lines of the log are lost"
+        because.append(
+            f"thread {failed} of block {list(block)} failed and thread {silent} of its warp printed nothing; the mask of "
+            f"the check hides high elements only, so with {term.param} = 0 it would have failed as well"
+        )
     if term.tensor.arg not in {i.tensor.arg for i in case.indexed}:
         title += f"; its length is the bound for {indexed_name(case)}"
-    return Verdict("AL101", title, Confidence.POSSIBLE, tuple(because), tuple(decide), _fixes(term))
+    doubted = case.passed is not None
+    return Verdict("AL101", title, Confidence.POSSIBLE, tuple(because), tuple(decide), _fixes(term), doubted)
 
 
 def _fixes(term: BoundTerm) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ _FIRST = ["AL104", "AL107", "AL101", "AL103", "AL102", "AL105", "AL106", "AL110"
 def index_finding(case: IndexCase, events: LogEvents, source: Source) -> Finding:
     """Judge a case."""
     verdicts = _verdicts(case)
-    verdicts.sort(key=lambda v: (_WORDS.index(v.confidence), _FIRST.index(v.code)))
+    verdicts.sort(key=lambda v: (_WORDS.index(v.confidence), v.doubted, _FIRST.index(v.code)))
     called = _called(case, events)
     sure = [v for v in verdicts if v.confidence in {Confidence.PROVEN, Confidence.LIKELY}]
     if sure:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.code.index.locate import Site
 from aoti_logs.code.model import ArgumentKind, Backend
 from aoti_logs.explain import Confidence, Link, weakest
+from aoti_logs.parse.asserts.threads import KEEP
 from aoti_logs.rules.exactness import is_exact
 from aoti_logs.rules.wording import main_index, range_text, tensor_name
 
@@ -65,12 +66,31 @@ def count_text(case: IndexCase) -> str:
         blocks = (
             f"block {list(a.blocks[0])}" if len(a.blocks) == 1 == a.n_blocks else f"{a.n_blocks:,} blocks"
         )
-        threads = f"{a.n_threads:,} thread{'s' * (a.n_threads != 1)} in {blocks}"
+        threads = f"{_threads(case)} in {blocks}{_of_each(case)}"
         again = f", {a.count:,} lines" if a.count != a.n_threads else ""
         return f"{threads}{again}, one condition"
     if a.count > 2:
         return f"printed {a.count} times; if that is several failures, what is said here is of the first"
     return f"printed {a.count} times, one failure" if a.count > 1 else "printed once"
+
+
+def _threads(case: IndexCase) -> str:
+    """Count the threads, against all of these blocks where the launch tells how many that are."""
+    failed, together = case.assertion.n_threads, case.threads
+    if together is None or _of_each(case):
+        return f"{failed:,} thread{'s' * (failed != 1)}"
+    return f"all {failed:,} threads" if failed == together else f"{failed:,} of {together:,} threads"
+
+
+def _of_each(case: IndexCase) -> str:
+    """Say how many threads of each block failed, where it is the same threads of each."""
+    a = case.assertion
+    if case.threads is None or a.n_blocks < 2 or len(a.threads) == KEEP:
+        return ""
+    own, there = len(a.threads), case.threads // a.n_blocks
+    if own * a.n_blocks != a.n_threads:
+        return ""
+    return f" ({'all' if own == there else f'{own} of'} {there} of each)"
 
 
 def _quote(source: Source, line: int) -> str:

@@ -11,13 +11,16 @@ from aoti_logs.code.index.joiner import Joiner
 from aoti_logs.code.index.launchers import Hints, launch_of
 from aoti_logs.code.index.locate import Site, locate
 from aoti_logs.code.index.numbers import Numbers
+from aoti_logs.code.kernel.lane_mask import hides_high_only
 from aoti_logs.code.kernel.launch_shape import threads_of_blocks
 from aoti_logs.code.kernel.slice import Slice, checks_with, slice_check
+from aoti_logs.code.model import Backend
 from aoti_logs.code.view import ModelView
 from aoti_logs.explain import Confidence, weakest
 from aoti_logs.parse.events import AssertionForm
 
 if TYPE_CHECKING:
+    from aoti_logs.code.body import Body, Check
     from aoti_logs.code.evidence import Evidence
     from aoti_logs.code.model import Launch
     from aoti_logs.code.names.python_line import PythonLine
@@ -54,6 +57,8 @@ class IndexCase:
     """The same failure at each other check or launch that fits as well; theirs are empty."""
     more: int = 0
     """How many of these are left out of `others`."""
+    passed: tuple[tuple[int, int, int], tuple[int, int]] | None = None
+    """A block, a thread of it that no mask hides and that printed nothing, and one of its warp that failed."""
 
     @property
     def launch(self) -> Launch | None:
@@ -161,8 +166,17 @@ def _joined(
     threads = threads_of_blocks(assertion, site.wrapper, name) if site.wrapper is not None else None
     return IndexCase(
         assertion, sites, site, view, launches, strength, why, sliced, bound, index, indexed, numbers,
-        python, threads, checks_on,
+        python, threads, checks_on, passed=_passed(assertion, site, body, check),
     )  # fmt: skip
+
+
+def _passed(
+    assertion: Assertion, site: Site, body: Body, check: Check | None
+) -> tuple[tuple[int, int, int], tuple[int, int]] | None:
+    """Return a silent thread of a Triton kernel, where the check's mask cannot be why it is silent."""
+    if assertion.silent is None or check is None or site.kernel.backend is not Backend.TRITON:
+        return None
+    return assertion.silent if hides_high_only(body, check) else None
 
 
 def _hints(assertion: Assertion, events: LogEvents, in_time: bool) -> Hints:

@@ -227,6 +227,7 @@ class Tally:
             blocks=self.threads.blocks(),
             threads=self.threads.threads(),
             glued=self.glued,
+            silent=self.threads.silent() if self.printed.form is AssertionForm.CUDA else None,
         )
 
 

@@ -114,6 +114,12 @@ class Threads:
         """Return the first blocks in order of appearance."""
         return _triples(self._of_block)
 
+    def silent(self) -> tuple[Triple, tuple[int, int]] | None:
+        """Return a block, a thread of it that printed nothing, and one that did (`silent.py` says which)."""
+        from aoti_logs.parse.asserts.silent import silent_thread
+
+        return silent_thread(self._of_block.items())
+
     def threads(self) -> tuple[Triple, ...]:
         """Return the first thread indices in order of appearance, whatever their block."""
         return _triples(self._first)
