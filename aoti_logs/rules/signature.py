@@ -65,10 +65,11 @@ def signature_of(finding: Finding, evidence: Evidence) -> Signature:
     failure |= {k: _shape(v) for k, v in named.items()}
     place: dict[str, Any] = {"rule": finding.rule}
     place |= dict(_user(facts))
-    return Signature(
-        *({k: str(v) for k, v in part.items() if v not in {None, ""}} for part in (failure, place)),
-        {"exception": exception, "said": said, **named},
-    )
+    return Signature(_filled(failure), _filled(place), {"exception": exception, "said": said, **named})
+
+
+def _filled(part: Mapping[str, Any]) -> dict[str, str]:
+    return {k: str(v) for k, v in part.items() if v not in {None, ""}}
 
 
 def _exception(name: str) -> str:
