@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CHAINED = re.compile(rb"direct cause of the following exception|another exception occurred")
 _NEAR = 2000  # bytes between two exceptions of one chain
-_OF_PTXAS = re.compile(r"Triton PTX codegen|`ptxas|^ptxas|\nptxas")
+_OF_PTXAS = re.compile(r"Triton PTX codegen|`ptxas|^ptxas|\nptxas|[\\/]ptxas(?:-\w+)?(?:\.exe)?'")
 _BETWEEN = 4  # lines
 _EXPORT = re.compile(r"/torch/_?export/")
 _CODE = {Kind.WRAPPER_CPP, Kind.KERNEL_CPP, Kind.OUTPUT_CODE}
