@@ -14,7 +14,8 @@ Three times `terminate called after throwing an instance of 'c10::Error'`, then 
 `IOT instruction (core dumped)`.
 
 ## Evidence it needs
-The lines of libstdc++ (or `libc++abi: terminating`). The text of the exception stands behind `what():`.
+The lines of libstdc++ (or `libc++abi: terminating`). The text of the exception stands behind `what():`. Without a text, and with
+the generated code at hand, the bounds checks inside of parallel regions are listed as possible, with the input that each tests.
 
 ## What to do
 Run with `OMP_NUM_THREADS=1`: a failed bounds check of a CPU kernel is then raised with its text and the kernel's name. For frames:
@@ -30,6 +31,7 @@ from aoti_logs.parse.events import ErrorForm
 from aoti_logs.rules.death_facts import death_of, signal_facts
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.native_stack import native_facts, native_links
+from aoti_logs.rules.parallel_checks import parallel_checks
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from aoti_logs.rules.error_case import ErrorCase
 
 _RECURSIVE = "terminate called recursively"
+_POSSIBLE = (
+    "possible: one of the checks above failed; it throws in a parallel region of the code at hand, which no exception can leave",
+)
 _WITHOUT = "terminate called without an active exception"
 
 
@@ -73,14 +78,19 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         facts |= native_facts(error.stack)
         links = native_links(error.stack, case.evidence)[0]
     several = recursive or len(thrown) > 1
+    because = _because(
+        error.raised_from is not None, text, without=without, several=several, recursive=recursive
+    )
+    if not text and not without:
+        checks = parallel_checks(case.evidence)
+        links = (*links, *checks)
+        because += _POSSIBLE if checks else ()
     return ErrorTold(
         "AL315",
         "terminate",
         _title(kind, text, without=without, several=several),
         Confidence.PROVEN if text else Confidence.UNKNOWN,
-        because=_because(
-            error.raised_from is not None, text, without=without, several=several, recursive=recursive
-        ),
+        because=because,
         links=links,
         facts={k: v for k, v in facts.items() if v is not None or k == "message"},
         decide=("run with OMP_NUM_THREADS=1: the exception is then raised with its text",)
