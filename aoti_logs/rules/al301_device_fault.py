@@ -57,6 +57,7 @@ from aoti_logs.rules.device_experiments import (
     wait_for_launches,
     waiting,
 )
+from aoti_logs.rules.device_kinds import KINDS, NAMES
 from aoti_logs.rules.device_run import last_printed, launch_blocking, reported_call, uses_aoti
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.given_inputs import given_inputs
@@ -74,30 +75,9 @@ if TYPE_CHECKING:
     from aoti_logs.rules.device_run import Blocking, Printed, ReportedCall
     from aoti_logs.rules.error_case import ErrorCase
 
-_KINDS = {
-    "cudaErrorIllegalAddress": ("cuda_illegal_memory_access", "an illegal memory access"),
-    "cudaErrorInvalidAddressSpace": (
-        "cuda_illegal_memory_access",
-        "an illegal memory access (an address outside of global memory)",
-    ),
-    "cudaErrorMisalignedAddress": ("cuda_misaligned_address", "an access to a misaligned address"),
-    "cudaErrorLaunchFailure": ("cuda_launch_failure", "a launch that failed for an unspecified reason"),
-    "cudaErrorIllegalInstruction": ("cuda_illegal_instruction", "an illegal instruction"),
-    "cudaErrorInvalidPc": ("cuda_invalid_program_counter", "a jump to an invalid program counter"),
-    "cudaErrorHardwareStackError": (
-        "cuda_hardware_stack_error",
-        "a corrupted or exhausted call stack on the device",
-    ),
-    "cudaErrorLaunchTimeout": ("cuda_launch_timeout", "a kernel that ran longer than the driver allows"),
-    "cudaErrorTensorMemoryLeak": ("cuda_tensor_memory_leak", "tensor memory that a kernel did not free"),
-    "cudaErrorECCUncorrectable": ("cuda_hardware_error", "an uncorrectable memory error of the hardware"),
-    "cudaErrorNvlinkUncorrectable": ("cuda_hardware_error", "an uncorrectable error of NVLink"),
-    "cudaErrorContained": ("cuda_hardware_error", "a contained error of the hardware or of a peer's memory"),
-}
 _HARDWARE = "cuda_hardware_error"
 _MOST = 64
 """So many wrappers are looked into."""
-_NAMES = {"cuda": "the GPU", "rocm": "the AMD GPU", "xpu": "the XPU"}
 _CONTEXTS = {"cuda": "the CUDA context"}
 
 
@@ -124,9 +104,9 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     run = _run(case)
     if run is None:
         return None
-    kind, what = _KINDS[run.error.name]
+    kind, what = KINDS[run.error.name]
     facts = _facts(case, run)
-    title = f"{what} on {_NAMES[run.backend]}"
+    title = f"{what} on {NAMES[run.backend]}"
     if kind == _HARDWARE:
         return _hardware(kind, title, facts, known=run.error.name != "cudaErrorContained")
     suspect, sureness = _suspect(run)
@@ -150,6 +130,7 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         missing=() if suspect else _missing(run),
         experiments=_experiments(case, run, sureness),
         doubt=_doubt(run) if suspect and sureness is not Confidence.PROVEN else None,
+        only_reported=not run.waited,
     )
 
 
@@ -160,7 +141,7 @@ def _run(case: ErrorCase) -> _Run | None:
     known = fault.error if fault is not None else None
     if known is None and error is exception and isinstance(exception.detail, DeviceException):
         known = device_errors().get(exception.detail.error or "")
-    if known is None or known.name not in _KINDS:
+    if known is None or known.name not in KINDS:
         return None
     if exception is not None and not _same(exception, known.name):
         exception = None
@@ -311,7 +292,15 @@ def _links(run: _Run) -> list[Link]:
 
 
 def _decide(case: ErrorCase, run: _Run) -> tuple[str, ...]:
-    first = in_words(_input_checks(case))
+    weights = uses_aoti(case.events) and model_weights(case.evidence).absent
+    first = (
+        *(
+            ("load the weights with check_full_update=True: one that is left out is then refused",)
+            if weights
+            else ()
+        ),
+        *in_words(_input_checks(case)),
+    )
     sanitizer = run.backend == "cuda"
     if run.waited:
         return (

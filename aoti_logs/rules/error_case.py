@@ -66,3 +66,5 @@ class ErrorTold:
     missing: tuple[Missing, ...] = ()
     experiments: tuple[Experiment, ...] = ()
     doubt: str | None = None
+    only_reported: bool = False
+    """The Python line is where an error was reported, and need not be where it was made."""

@@ -57,7 +57,7 @@ def error_finding(case: ErrorCase, *, explained: bool, because: tuple[str, ...] 
         facts={**error_facts(error, case.events), **told.facts},
         rank=error.rank if error.rank is not None else case.source.rank,
         log=case.source.name,
-        chain=tuple(dict.fromkeys((*_quoted(error), *told.links))),
+        chain=tuple(dict.fromkeys((*_quoted(error, reported=told.only_reported), *told.links))),
         missing=told.missing,
         experiments=told.experiments,
         verdicts=(verdict,),
@@ -107,14 +107,14 @@ def _text(error: ErrorText) -> str:
     return ": ".join(part for part in (error.exception_type, error.message.strip()) if part)
 
 
-def _quoted(error: ErrorText) -> tuple[Link, ...]:
+def _quoted(error: ErrorText, *, reported: bool) -> tuple[Link, ...]:
     text = _text(error) or error.span.text.split("\n", 1)[0].strip() or _title(error)
     links = [Link("error", text, error.span.place)]
     if error.python_frames:
         own, last = user_frame(error.python_frames), error.python_frames[-1]
         if own is not None and own is not last:
             links.append(frame_link("called", own))
-        links.append(frame_link("python", last))
+        links.append(frame_link("reported" if reported else "python", last))
     return tuple(links)
 
 
