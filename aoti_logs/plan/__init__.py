@@ -51,7 +51,7 @@ _MODES = {
 _TOLD_BY_RULE = ("nans",)
 """Families in which a cheaper step than that of the rule tells of inputs only, and not where the failure is made."""
 _DECIDED = ("index", "package")
-"""Families in which a proven finding leaves nothing to decide."""
+"""Families in which a settled finding leaves nothing to decide."""
 _TITLE = 70
 
 
@@ -79,7 +79,7 @@ def ladder_of(finding: Finding, run: Ran, situation: Situation | None = None) ->
     family = family_of(finding.rule)
     sure = finding.confidence in {Confidence.PROVEN, Confidence.LIKELY}
     left = tuple(v.code for v in finding.verdicts) if len(finding.verdicts) > 1 and not sure else ()
-    decided = family in _DECIDED and finding.confidence is Confidence.PROVEN
+    decided = family in _DECIDED and settled(finding)
     if finding.role != "cause" or (decided and not finding.experiments):
         return Ladder(left)
     situation = situation or situation_of(finding, run)
@@ -101,6 +101,12 @@ def ladder_of(finding: Finding, run: Ran, situation: Situation | None = None) ->
         if not decided or any(stands_for(step, e) for e in finding.experiments):
             steps.append(step)
     return Ladder(left, (*_with_own(steps, spare, finding, situation),), tuple(done.values()))
+
+
+def settled(finding: Finding) -> bool:
+    """Tell whether nothing is left to decide: the cause is proven, or it is the only one that fits and has a fix."""
+    likely = finding.confidence is Confidence.LIKELY and len(finding.verdicts) == 1 and bool(finding.fixes)
+    return finding.confidence is Confidence.PROVEN or likely
 
 
 def _helps(rung: Rung, situation: Situation) -> bool:
@@ -151,11 +157,18 @@ def _step(rung: Rung, outcomes: Sequence[Outcome], situation: Situation) -> Step
         rung.cost,
         rung.proof,
         tuple(outcomes),
-        rung.misleads,
+        _misleads(rung, situation),
         tuple(
             words for need, words in _UNKNOWN.items() if need in rung.needs and need not in situation.traits
         ),
     )
+
+
+def _misleads(rung: Rung, situation: Situation) -> tuple[str, ...]:
+    if not rung.older or situation.releases.since((2, 7)):
+        return rung.misleads
+    first, *others = rung.misleads or ("",)
+    return ("; ".join(filter(None, (rung.older, first))), *others)
 
 
 def _commands(rung: Rung, situation: Situation) -> Iterator[Command]:

@@ -31,6 +31,7 @@ _CHECK = Rung(
     needs=("aoti", "checks_generated"),
     has="checks_on",
     since=(2, 8),
+    older="torch before 2.7 does not read it: there, compile with AOT_INDUCTOR_DEBUG_COMPILE=1",
 )
 _CHECK_27 = replace(
     _CHECK,
@@ -41,6 +42,7 @@ _CHECK_27 = replace(
     ),
     since=(2, 7),
     below=(2, 8),
+    older="",
 )
 _CHECK_OLD = replace(
     _CHECK_27,
@@ -288,13 +290,14 @@ _EAGER_AOTI = Rung(
 )
 
 
-def check(outcomes: Sequence[Outcome]) -> tuple[Rung, ...]:
+def check(outcomes: Sequence[Outcome], *needs: str) -> tuple[Rung, ...]:
     """Check the inputs: by a variable of the run, in torch 2.6 and older by compiling again."""
     found = tuple(outcomes)
     # Checks of 2.7 and older test no device, so they neither show nor exclude a tensor on another one.
     rest = tuple(_without(o, "AL203") for o in found if "device" not in o.seen)
     older = (replace(rung, outcomes=rest) for rung in (_CHECK_27, _CHECK_OLD, _CHECK_FIRST))
-    return (replace(_CHECK, outcomes=found), *older)
+    rungs = (replace(_CHECK, outcomes=found), *older)
+    return tuple(replace(rung, needs=(*rung.needs, *needs)) for rung in rungs)
 
 
 def _without(outcome: Outcome, code: str) -> Outcome:

@@ -16,17 +16,18 @@ RUNGS = (
         "Python, faulthandler: PYTHONFAULTHANDLER",
         (("PYTHONFAULTHANDLER", "1"),),
         outcomes=(
-            Outcome("the innermost line calls a compiled model", "the model, or how it is called", ("AL310", "AL311")),
-            Outcome("it is another library's call", "not the compiled model", ("AL311",), ("AL310",)),
+            Outcome("the innermost line calls a compiled model", "look at that model, and at how it is called", ("AL310", "AL311")),
+            Outcome("it is another library's call", "it did not die in a compiled model", ("AL311",), ("AL310",)),
         ),
         misleads=("it shows no C frames; a handler that a library installs later takes its place",),
+        needs=("signalled",),
         has="faulthandler",
         always=True,
     ),
     *check(
         (
             Outcome("a complaint about an input", "the model read memory that is not its own", ("AL201", "AL203")),
-            Outcome("no complaint, and the same signal", "missing weights, or the code itself", (), ("AL201", "AL203")),
+            Outcome("no complaint, and the same end", "missing weights, or the code itself", (), ("AL201", "AL203")),
         )
     ),
     Rung(

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aoti_logs.commands import COMPILES, SAME_COMMAND, Shown
-from aoti_logs.explain import Confidence, Experiment
-from aoti_logs.plan import ladder_of, stands_for
+from aoti_logs.explain import Experiment
+from aoti_logs.plan import ladder_of, settled, stands_for
 from aoti_logs.plan.situation import situation_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aoti_logs.explain import Finding
     from aoti_logs.ladder import Step
     from aoti_logs.plan.ran import Ran
@@ -27,20 +29,16 @@ _APART = re.compile(r"[;:]\s+\Z")
 def with_next(finding: Finding, run: Ran) -> Finding:
     """Return a finding whose experiments are typed as the shown commands need it, the first step of its ladder first.
 
-    Where a rule names none, that step is named, unless the cause is proven and there is nothing to decide.
+    Where a rule names none, that step is named, unless the cause is known and there is nothing to decide.
     """
-    decided = finding.role != "cause" or finding.confidence is Confidence.PROVEN
-    if not finding.experiments and decided:
+    if not finding.experiments and (finding.role != "cause" or settled(finding)):
         return finding
     situation = situation_of(finding, run)
     finding = replace(finding, experiments=tuple(typed(e, situation) for e in finding.experiments))
     steps = ladder_of(finding, run, situation).steps
     if finding.role != "cause" or not steps:
         return finding
-    told: list[Experiment] = []
-    for experiment in finding.experiments:
-        step = next((s for s in steps if stands_for(s, experiment)), None)
-        told.append(experiment if step is None else _as_in_step(experiment, step, situation))
+    told = [_told(e, steps, situation) for e in finding.experiments]
     first = next((n for n, e in enumerate(finding.experiments) if stands_for(steps[0], e)), None)
     own = _experiment(steps[0], situation) if first is None else told.pop(first)
     leading = [own]
@@ -49,6 +47,15 @@ def with_next(finding: Finding, run: Ran) -> Finding:
             _experiment(steps[1], situation)
         )  # who has the files no longer needs the first real step
     return replace(finding, experiments=(*leading, *told))
+
+
+def _told(experiment: Experiment, steps: Sequence[Step], situation: Situation) -> Experiment:
+    """Return what a rule names as the ladder tells it; what the ladder has not stays as it is."""
+    step = next((s for s in steps if stands_for(s, experiment)), None)
+    if step is None:
+        return experiment
+    own = _as_in_step(experiment, step, situation)
+    return replace(own, why=_conditional(own.why, step))
 
 
 def _as_in_step(experiment: Experiment, step: Step, situation: Situation) -> Experiment:
@@ -91,19 +98,25 @@ def _with_variables(text: str, run: Shown | None) -> str:
     return text.replace(SAME_COMMAND, run.text).replace(run.text, run.line(), 1)
 
 
+def _conditional(why: str, step: Step) -> str:
+    """Say first what is not known and has to be so for a step to help."""
+    return f"if {' and '.join(step.only_if)}: {why}" if step.only_if else why
+
+
 def _experiment(step: Step, situation: Situation) -> Experiment:
     """Return a step of a ladder as a rule would name it."""
     first, *others = (c for c in step.commands if c.phase != "read")
     base = situation.compile if first.phase == "compile" and not situation.compiles else situation.shown
     kept = base.env if first.shown and base is not None else ()
-    seen = [f"{o.seen}: {o.means}" for o in step.outcomes if o.means]
+    seen = [f". If {o.seen}: {o.means}" for o in step.outcomes if o.means]
+    tells = f"it tells {step.tells}" + ("".join(seen) if len(seen) <= _FEW else "")
     return Experiment(
         " && ".join(
             [f"{first.before}; {first.line}" if first.before else first.text, *(c.line for c in others)]
         ),
         () if first.before else tuple(pair for pair in first.env if pair not in kept),
         "compile" if step.recompile else "run",
-        f"it tells {step.tells}" + (f" ({'; '.join(seen)})" if 0 < len(seen) <= _FEW else ""),
+        _conditional(tells, step),
         f"{step.when}; {step.proof}",
         step.misleads[0] if step.misleads else None,
         () if first.before else kept,

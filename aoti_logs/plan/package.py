@@ -27,7 +27,8 @@ RUNGS = (
         (
             Outcome("an input is refused", "that input differs from what was compiled", ("AL201", "AL203")),
             Outcome("no complaint, and the same error", "inputs are of the promised kind", (), ("AL201",)),
-        )
+        ),
+        "called",
     ),
     Rung(
         "what the package was made for",

@@ -18,6 +18,7 @@ class Rung:
     `{guard}`; a rung whose words this run does not have is left out.
 
     `needs` are traits of `plan/situation.py`: the rung is left out where one of them is known to be false.
+    `older` says what older releases need instead, where nothing tells that the code is not of one.
     `has` names the evidence that makes it superfluous. `since` and `below` are releases of torch. `always` keeps
     it even when no outcome speaks of an explanation that is left.
     """
@@ -39,6 +40,7 @@ class Rung:
     has: str | None = None
     since: tuple[int, int] = (2, 4)
     below: tuple[int, int] | None = None
+    older: str = ""
     always: bool = False
     rerun: bool = True
     """False when nothing has to be run after the compile: the compile itself tells."""

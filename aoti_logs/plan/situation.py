@@ -31,6 +31,7 @@ _LAUNCHER = re.compile(
 )
 _TORCHRUN = re.compile(r"(?:\S*/)?torchrun\b|\S+ -m torch\.distributed\.(?:run|launch)\b")
 _DEVICES = ("cuda", "rocm", "hip", "xpu", "cpu", "mps")
+_SIGNALS = {"SEGV", "BUS", "FPE", "ILL", "ABRT", "TRAP"}
 _MOST = 8
 _COMPILES = range(500, 700)
 _AOTI_RULES = {
@@ -181,9 +182,21 @@ def _traits(finding: Finding, events: LogEvents, run: Ran, command: str | None) 
     yield "heap", rule == "AL318"
     yield "collective", rule != "AL323" or facts.get("signal") in {None, "SIGABRT"}
     yield "nccl", "nccl" in f"{finding.kind} {facts.get('message')} {finding.title}".lower()
-    yield "dlopen", rule == "AL210"
+    yield "dlopen", rule == "AL210" and _searches(facts)
+    yield "called", facts.get("phase") != "load"
+    if rule == "AL313":
+        # A sanitizer that reports by itself ends the process by _exit; what it says of a signal, a signal brought.
+        yield "signalled", str(facts.get("error") or "").split(" ")[0] in _SIGNALS
     yield "shim", rule in {"AL213", "AL214", "AL215"}
     yield "small_size", rule == "AL206"
+
+
+def _searches(facts: Mapping[str, Any]) -> bool:
+    """Tell whether a library or a symbol of another library was looked for: the loader's log then shows where."""
+    symbol = str(facts.get("undefined_symbol") or "")
+    if symbol:
+        return not symbol.startswith("AOTInductorModel")  # the file itself has it, or is no model
+    return facts.get("version") is not None or "cannot open shared object" in str(facts.get("reason"))
 
 
 def _aoti(finding: Finding, events: LogEvents, run: Ran) -> bool | None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from aoti_logs.explain import Confidence
 from aoti_logs.render.names import ShortNames, short_path
 from aoti_logs.render.safe import clean
-from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line
+from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line, deciding, letter_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Protocol
 
-    from aoti_logs.explain import Finding, Link, Verdict
+    from aoti_logs.explain import Finding, Link
     from aoti_logs.render.target import Target
     from aoti_logs.sources.source import Place
 
@@ -147,18 +147,16 @@ class FindingHtml:
         for number, verdict in enumerate(verdicts):
             name = f"{prose(verdict.title)} [{safe(verdict.code)}]"
             if not sure and len(verdicts) > 1:
-                yield f"cause {number + 1}", name
+                yield f"cause {letter_of(number)}", name
             elif number:
                 yield "also", f"{safe(verdict.confidence)}: {name}"
             yield from (("because", self._within(because)) for because in verdict.because)
             if sure or len(verdicts) == 1:
-                yield from self._deciding(verdict)
+                decide = dict.fromkeys(verdict.decide)
+                yield from (("to decide", self._within(what)) for what in decide)
         if not sure and len(verdicts) > 1:
-            yield from self._deciding(*verdicts)
-
-    def _deciding(self, *verdicts: Verdict) -> Iterator[tuple[str, str]]:
-        decide = dict.fromkeys(what for verdict in verdicts for what in verdict.decide)
-        yield from (("to decide", self._within(what)) for what in decide)
+            for what, letters in deciding(verdicts).items():
+                yield f"to decide {', '.join(letters)}", self._within(what)
 
     def _facts(self) -> Iterator[tuple[str, str]]:
         facts = self.finding.facts

@@ -166,14 +166,25 @@ def _verdicts(finding: Finding, names: ShortNames) -> Iterator[str]:
         return
     yield f"  {len(finding.verdicts)} known causes fit:"
     for number, verdict in enumerate(finding.verdicts):
-        yield f"   {chr(ord('a') + number)}. {_cut(verdict.title)} [{verdict.code}]"
+        yield f"   {letter_of(number)}. {_cut(verdict.title)} [{verdict.code}]"
         for because in verdict.because:
             yield f"      because {_cut(names.within(because))}"
+    lettered = deciding(finding.verdicts).items()
+    yield from _deciding((f"{', '.join(of)}: {what}" for what, of in lettered), names, "  ")
+
+
+def letter_of(number: int) -> str:
+    """Return the letter of a cause of several: `a` is number 0."""
+    return chr(ord("a") + number)
+
+
+def deciding(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """Return what decides between several causes, each with the letters of those that it decides."""
     letters: dict[str, str] = {}
-    for number, verdict in enumerate(finding.verdicts):
+    for number, verdict in enumerate(verdicts):
         for decide in dict.fromkeys(verdict.decide):
-            letters[decide] = letters.get(decide, "") + chr(ord("a") + number)
-    yield from _deciding((f"{', '.join(of)}: {what}" for what, of in letters.items()), names, "  ")
+            letters[decide] = letters.get(decide, "") + letter_of(number)
+    return letters
 
 
 def _deciding(what: Iterable[str], names: ShortNames, inset: str) -> Iterator[str]:

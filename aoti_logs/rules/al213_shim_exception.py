@@ -39,6 +39,7 @@ from aoti_logs.rules.aoti_story import (
 )
 from aoti_logs.rules.aoti_wrapper import argument_facts, call_site, site_link
 from aoti_logs.rules.before_call import first_steps, kernels_before, sticky_fault, unchecked_inputs
+from aoti_logs.rules.device_experiments import waiting
 from aoti_logs.rules.error_case import ErrorTold
 from aoti_logs.rules.given_inputs import Given, given_inputs
 from aoti_logs.rules.input_experiments import check_inputs
@@ -80,9 +81,9 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     given = given_inputs(case.events, case.evidence, case.error.span.start, case.error.rank)
     missing: tuple[Missing, ...] = ()
     if later:
-        missing = (
-            Missing("which launch failed", "CUDA_LAUNCH_BLOCKING=1: the call that reports is then the one"),
-        )
+        variable = waiting(fault[0].backend if fault is not None else "cuda")
+        how = f"{variable}: the call that reports is then the one" if variable is not None else "-"
+        missing = (Missing("which launch failed", how),)
     if said is None:
         missing += (Missing("what ATen said", "stdout and stderr of the run in one file, in order"),)
     elif call is None:

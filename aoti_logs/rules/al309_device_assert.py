@@ -32,7 +32,7 @@ from aoti_logs.parse.errors.device_fault import device_fault
 from aoti_logs.parse.events import AssertionForm
 from aoti_logs.rules.aten_asserts import aten_assert, is_aten, is_cuda_source
 from aoti_logs.rules.consequences import consequences_of, follows
-from aoti_logs.rules.device_experiments import wait_for_launches
+from aoti_logs.rules.device_experiments import wait_for_launches, waiting
 from aoti_logs.rules.device_run import launch_blocking
 from aoti_logs.rules.error_case import shown_command
 from aoti_logs.rules.relation import is_secondary
@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 NAN_FOUND = "NaN or Inf found"
 """What `check_nan` of torch/_inductor/codegen/common.py asserts in a Triton kernel."""
+_INJECTED = "injected assert fail"
+"""What torch/_inductor/codegen/triton.py writes for `relu` under a switch that is for torch's own tests."""
+_SWITCH = "torch._inductor.config.triton.inject_relu_bug_TESTING_ONLY"
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
 _BACKENDS = {
     AssertionForm.CUDA: "cuda",
@@ -74,7 +77,16 @@ def assert_finding(assertion: Assertion, events: LogEvents, source: Source) -> F
         rule, kind, sureness = "AL402", "nan_assert", Confidence.PROVEN
         title = "a value inside of a Triton kernel is NaN or infinite"
         because = ("TORCHINDUCTOR_RUNTIME_TRITON_NAN_ASSERTS checks every value that the kernel computes",)
-    verdict = Verdict(rule, title, sureness, because, (f"print {known.look}",) if known else ())
+    fixes: tuple[str, ...] = ()
+    injected = _is_injected(assertion)
+    if injected:
+        sureness = Confidence.LIKELY
+        title = f"an assert that torch injects for its own tests failed: {assertion.message}"
+        because = (
+            f'{_SWITCH} = "runtime_error" makes Inductor write it in place of `relu`; it fails for every value that is not 0',
+        )
+        fixes = (f"leave {_SWITCH} at None, and compile again",)
+    verdict = Verdict(rule, title, sureness, because, (f"print {known.look}",) if known else (), fixes)
     return Finding(
         rule=rule,
         kind=kind,
@@ -89,11 +101,20 @@ def assert_finding(assertion: Assertion, events: LogEvents, source: Source) -> F
             Link("assertion", assertion.message, assertion.first.place, details=details),
             *_reporter(followers, blocking),
         ),
-        missing=_missing(followers, blocking),
-        experiments=_experiments(assertion, events, blocking),
+        missing=() if injected else _missing(assertion, followers, blocking),
+        experiments=() if injected else _experiments(assertion, events, blocking),
         verdicts=(verdict,),
         consequences=consequences,
+        doubt="the text is that of torch's own test switch, which nothing else shows to be set"
+        if injected
+        else None,
     )
+
+
+def _is_injected(assertion: Assertion) -> bool:
+    """Tell an assert of torch's test switch: its text, in the helper of Inductor that the switch calls."""
+    file = re.split(r"[\\/]", assertion.file or "")[-1]
+    return assertion.message == _INJECTED and file == "triton_helpers.py"
 
 
 def _said(assertion: Assertion, known: AtenAssert | None) -> tuple[str, tuple[str, ...]]:
@@ -155,20 +176,23 @@ def _reporter(followers: list[ErrorText], blocking: Blocking | None) -> tuple[Li
     return (Link("operator" if waited else "reported by", text, last.span.place, strength),)
 
 
-def _missing(followers: list[ErrorText], blocking: Blocking | None) -> tuple[Missing, ...]:
+def _missing(
+    assertion: Assertion, followers: list[ErrorText], blocking: Blocking | None
+) -> tuple[Missing, ...]:
     if blocking is not None and blocking.on and any(e.python_frames for e in followers):
         return ()
-    return (
-        Missing("the line of Python that called the operator", "the same run with CUDA_LAUNCH_BLOCKING=1"),
-    )
+    variable = waiting(_BACKENDS[assertion.form])
+    how = f"the same run with {variable}" if variable is not None else "the whole stderr of the run"
+    return (Missing("the line of Python that called the operator", how),)
 
 
 def _experiments(
     assertion: Assertion, events: LogEvents, blocking: Blocking | None
 ) -> tuple[Experiment, ...]:
-    if (blocking is not None and blocking.on) or assertion.form is AssertionForm.XPU:
+    backend = _BACKENDS[assertion.form]
+    if (blocking is not None and blocking.on) or waiting(backend) is None:
         return ()
-    return (wait_for_launches(shown_command(events), _BACKENDS[assertion.form]),)
+    return (wait_for_launches(shown_command(events), backend),)
 
 
 RULE = Rule("AL309", "device-assert", __doc__ or "")

@@ -54,7 +54,10 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
     if case.error.form is not ErrorForm.MEMORY_REPORT or not isinstance(report, MemoryReport):
         return None
     access = next((s for s in report.stacks if s.role == "access"), None)
-    links = native_links(access, case.evidence)[0] if access is not None else ()
+    torn = access is not None and access.frames[0].number > 0 and not meaningful(access.frames)
+    # What is left of such a stack are frames of the interpreter, which every call has.
+    links = native_links(access, case.evidence)[0] if access is not None and not torn else ()
+    lost = f" and its innermost {access.frames[0].number} frames" if access is not None and torn else ""
     return ErrorTold(
         "AL313",
         report.tool,
@@ -67,7 +70,10 @@ def tell_error(case: ErrorCase) -> ErrorTold | None:
         missing=()
         if report.whole
         else (
-            Missing("the first lines of the report: kind of error, access, process", "stderr of the process"),
+            Missing(
+                f"the first lines of the report: kind of error, access, process{lost}",
+                "stderr of the process",
+            ),
         ),
     )
 

@@ -8,6 +8,7 @@ from aoti_logs.code.index.case import prints_values
 from aoti_logs.code.model import ArgumentKind
 from aoti_logs.explain import Confidence, Missing
 from aoti_logs.parse.events import AssertionForm
+from aoti_logs.rules.device_experiments import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _RECORDS = (b"before_launch - ", b"after_launch - ", b"aoti_model_inputs - ")
 """What heads of the value printer hold (torch/csrc/inductor/aoti_torch/shim_common.cpp, debug_utils.py)."""
+_BACKENDS = {AssertionForm.CUDA: "cuda", AssertionForm.HIP: "rocm"}
 _STDERR = "the whole stderr of the run: `Exception raised from KERNEL at FILE:LINE` and the frames below it"
 
 
@@ -62,6 +64,7 @@ def missing_of(case: IndexCase) -> tuple[Missing, ...]:
 def _missing_place(case: IndexCase) -> Iterator[Missing]:
     """Say what would tell which check and which launch it was, where that is not certain."""
     cpu = case.assertion.form is AssertionForm.CPU
+    variable = waiting(_BACKENDS.get(case.assertion.form, ""))
     if cpu and not case.assertion.file and case.strength is not Confidence.PROVEN:
         what = "which of them failed" if len(case.sites) > 1 else "that it was this kernel"
         yield Missing(f"{what}: the log does not name the kernel's file", _STDERR)
@@ -76,7 +79,7 @@ def _missing_place(case: IndexCase) -> Iterator[Missing]:
         yield Missing(
             f"which of {len(case.launches)} launches failed",
             "the whole stderr (a frame or a line of Python names the line of the wrapper)"
-            + ("" if cpu else " of a run with CUDA_LAUNCH_BLOCKING=1"),
+            + (f" of a run with {variable}" if variable is not None else ""),
         )
 
 
