@@ -65,10 +65,8 @@ def signature_of(finding: Finding, evidence: Evidence) -> Signature:
     failure |= {k: _shape(v) for k, v in named.items()}
     place: dict[str, Any] = {"rule": finding.rule}
     place |= dict(_user(facts))
-    return Signature(
-        *({k: str(v) for k, v in part.items() if v not in {None, ""}} for part in (failure, place)),
-        {"exception": exception, "said": said, **named},
-    )
+    kept = [{k: str(v) for k, v in part.items() if v not in {None, ""}} for part in (failure, place)]
+    return Signature(kept[0], kept[1], {"exception": exception, "said": said, **named})
 
 
 def _exception(name: str) -> str:
