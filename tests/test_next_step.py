@@ -142,8 +142,8 @@ def test_a_change_of_the_program_never_shares_a_line_with_the_command():
     assert re.fullmatch(r"(?:[A-Z_]+=\S+ )*python /srv/demo/ten_demo\.py serve missing_weight", run)
     assert f"next: change the program: {change}\n      then run: {run}\n" in str(explanation)
     from aoti_logs.render.github import render_github
-    from aoti_logs.render.page import render_page
     from aoti_logs.render.markdown import render_markdown
+    from aoti_logs.render.page import render_page
     from aoti_logs.render.plan import render_plans
 
     assert f"    change:    {change}\n    run:       {run}\n" in render_plans(explanation)
