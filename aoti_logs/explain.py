@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from aoti_logs.commands import Variables, joined, shell_line
-from aoti_logs.ladder import SCHEMA as _LADDER
 from aoti_logs.ladder import Ladder
 from aoti_logs.sources.name import readable
 
@@ -81,6 +80,7 @@ class Experiment:
     """The next thing to run. `takes_effect` is `run` (a new process is enough) or `compile`.
 
     `env` is what makes the experiment, `kept` what the shown command sets by itself: without it, another program would run.
+    `change` says in words what has to be changed in the program before the command is run; empty where nothing has.
     """
 
     command: str
@@ -90,6 +90,7 @@ class Experiment:
     proof: str
     care: str | None = None
     kept: Variables = ()
+    change: str = ""
 
     @property
     def line(self) -> str:
@@ -100,6 +101,7 @@ class Experiment:
         """Return it as plain values."""
         return {
             "command": self.command,
+            "change": self.change or None,
             "env": dict(joined(self.kept, self.env)),
             "sets": dict(self.env),
             "takes_effect": self.takes_effect,
@@ -321,81 +323,3 @@ class Audit(Explanation):
     def to_dict(self, *, plans: bool = False) -> dict[str, Any]:
         """Return plain values: the contract of an explanation, with the models that were looked at."""
         return super().to_dict(plans=plans) | {"models": [_plain(m.to_dict()) for m in self.models]}
-
-
-def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
-    names = list(properties) if required is None else required
-    return {"type": "object", "properties": properties, "required": names}
-
-
-_TEXT: dict[str, Any] = {"type": "string"}
-_TEXT_OR_NULL: dict[str, Any] = {"type": ["string", "null"]}
-_NUMBER_OR_NULL: dict[str, Any] = {"type": ["integer", "null"]}
-_TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}
-_WORDS: dict[str, Any] = {"enum": [str(c) for c in _ORDER]}
-_LINK = _object(
-    {
-        "step": _TEXT,
-        "text": _TEXT,
-        "source": _TEXT_OR_NULL,
-        "line": _NUMBER_OR_NULL,
-        "end_line": _NUMBER_OR_NULL,
-        "strength": _WORDS,
-        "details": _TEXTS,
-    }
-)
-_VERDICT = _object({"rule": _TEXT, "title": _TEXT, "confidence": _WORDS, "because": _TEXTS, "decide": _TEXTS})
-_EXPERIMENT = _object(
-    {
-        "command": _TEXT,
-        "env": {"type": "object", "additionalProperties": _TEXT},
-        "sets": {"type": "object", "additionalProperties": _TEXT},
-        "takes_effect": {"enum": ["run", "compile"]},
-        "why": _TEXT,
-        "proof": _TEXT,
-        "care": _TEXT_OR_NULL,
-    }
-)
-_FINDING = _object(
-    {
-        "rule": {"type": "string", "pattern": "^AL[0-9]{3}$"},
-        "kind": _TEXT,
-        "role": {"enum": ["cause", "consequence", "note"]},
-        "severity": {"enum": ["error", "warning", "note"]},
-        "confidence": _WORDS,
-        "title": _TEXT,
-        "rank": _NUMBER_OR_NULL,
-        "log": _TEXT_OR_NULL,
-        "facts": {"type": "object"},
-        "chain": {"type": "array", "items": _LINK},
-        "missing": {
-            "type": "array",
-            "items": _object({"what": _TEXT, "how_to_record": _TEXT}),
-        },
-        "experiments": {"type": "array", "items": _EXPERIMENT},
-        "verdicts": {"type": "array", "items": _VERDICT},
-        "fixes": _TEXTS,
-        "consequences": {"type": "array", "items": _LINK},
-        "notes": _TEXTS,
-        "doubt": _TEXT_OR_NULL,
-    }
-)
-_FINDING["properties"]["plan"] = _LADDER  # only where plans were asked for
-JSON_SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "aoti-logs explanation",
-    **_object(
-        {
-            "schema": {"const": SCHEMA},
-            "inputs": _TEXTS,
-            "failed_inputs": _TEXTS,
-            "silent": {"type": "object", "additionalProperties": {"type": "string"}},
-            "findings": {
-                "type": "array",
-                "items": _FINDING,
-            },
-            "unparsed": {"type": "object", "additionalProperties": {"type": "integer"}},
-            "problems": _TEXTS,
-        }
-    ),
-}

@@ -23,7 +23,7 @@ class Command:
 
     `shown` is True where the log shows the command; else `text` holds words in angle brackets for it. `before` is a
     command of the shell that comes before it, without its environment. `sets` is what of `env` the step adds to the
-    variables of the shown command.
+    variables of the shown command. `change` says in words what has to be changed in the program first.
     """
 
     phase: str
@@ -32,6 +32,7 @@ class Command:
     shown: bool = False
     before: str = ""
     sets: tuple[tuple[str, str], ...] = ()
+    change: str = ""
 
     @property
     def line(self) -> str:
@@ -44,6 +45,7 @@ class Command:
         return {
             "phase": self.phase,
             "command": self.text,
+            "change": self.change or None,
             "env": dict(self.env),
             "before": self.before,
             "shown_by_log": self.shown,
@@ -155,6 +157,7 @@ _COMMAND = _object(
     {
         "phase": {"enum": ["compile", "run", "read"]},
         "command": _TEXT,
+        "change": {"type": ["string", "null"]},
         "env": {"type": "object", "additionalProperties": _TEXT},
         "before": _TEXT,
         "shown_by_log": {"type": "boolean"},

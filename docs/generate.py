@@ -59,7 +59,7 @@ def main() -> None:
 
 def all_pages() -> Iterator[tuple[Path, str]]:
     """Yield every generated page with its text."""
-    from aoti_logs.explain import JSON_SCHEMA
+    from aoti_logs.explanation_schema import JSON_SCHEMA
     from aoti_logs.rules import RULES
     from aoti_logs.tables import SCHEMAS
 

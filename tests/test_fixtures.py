@@ -42,7 +42,7 @@ def test_the_screen_is_the_expected_one(name: str, explained, golden):
 @pytest.mark.parametrize("name", FIXTURES)
 def test_the_answer_keeps_its_contract(name: str, explained):
     """Every key of the JSON Schema is there, and only plain values."""
-    from aoti_logs.explain import JSON_SCHEMA
+    from aoti_logs.explanation_schema import JSON_SCHEMA
 
     answer = json.loads(json.dumps(explained(name).to_dict()))
     _holds(answer, JSON_SCHEMA, "explanation")

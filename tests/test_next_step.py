@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import aoti_logs
 from aoti_logs.commands import COMPILES, SAME_COMMAND, Shown, joined, shell_line
 from aoti_logs.explain import Experiment, Explanation
+from aoti_logs.ladder import Command, Step
 from aoti_logs.plan import stands_for
 from aoti_logs.plan.next_step import typed
 from aoti_logs.plan.situation import Situation
@@ -128,3 +129,46 @@ def test_what_a_step_means_is_told_for_each_outcome():
     assert "an index error in eager, too: the index itself is bad" in finding.experiments[0].why
     seen = [o.seen for o in explanation.plan(finding).steps[0].outcomes]
     assert seen == ["an index error in eager, too", "eager is fine"]
+
+
+MISSING_WEIGHT = "model.load_constants(weights, check_full_update=True) before the model runs"
+
+
+def test_a_change_of_the_program_never_shares_a_line_with_the_command():
+    explanation = explained("gpu_ten_missing_weight")
+    finding = explanation.findings[0]
+    change, run = finding.experiments[0].change, finding.experiments[0].line
+    assert change == MISSING_WEIGHT
+    assert re.fullmatch(r"(?:[A-Z_]+=\S+ )*python /srv/demo/ten_demo\.py serve missing_weight", run)
+    assert f"next: change the program: {change}\n      then run: {run}\n" in str(explanation)
+    from aoti_logs.render.github import render_github
+    from aoti_logs.render.markdown import render_markdown
+    from aoti_logs.render.page import render_page
+    from aoti_logs.render.plan import render_plans
+
+    assert f"    change:    {change}\n    run:       {run}\n" in render_plans(explanation)
+    assert f"change the program: `{change}`\n  - then run: `{run}`" in render_markdown(explanation)
+    assert f"change the program: <code>{change}</code><br>then run: <code>{run}</code>" in render_page(
+        explanation, {}
+    )
+    assert f"change the program: {change}%0A      then run: {run}" in render_github(explanation)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_step_has_words_where_a_command_belongs(name: str):
+    explanation = explained(name)
+    for finding in (f for f in explanation.findings if f.role == "cause"):
+        for step in explanation.plan(finding).steps:
+            for command in step.commands:
+                assert not re.search(r"<your (?!torchrun)|\bin the program\b|^with ", command.line), command
+
+
+def test_a_change_that_a_rule_names_is_the_step_of_the_ladder_that_makes_it():
+    draft = Experiment("python export.py", (), "compile", "", "", change="draft_export(...)")
+    command = Command("compile", "python export.py", change="draft_export(...)")
+    step = Step("draft_export", "", (command,), "compile", True, "", "", "")
+    assert stands_for(step, draft)
+    assert not stands_for(step, Experiment("python export.py", (), "compile", "", ""))
+    assert not stands_for(
+        Step("run", "", (Command("run", "python export.py"),), "run", False, "", "", ""), draft
+    )

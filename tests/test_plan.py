@@ -88,7 +88,7 @@ def test_every_ladder_keeps_the_order_the_commands_and_the_rules_own_experiments
 
 
 def test_a_plan_in_json_keeps_its_contract(fixtures_dir: Path):
-    from aoti_logs.explain import JSON_SCHEMA
+    from aoti_logs.explanation_schema import JSON_SCHEMA
     from tests.test_fixtures import _holds
 
     for name in ("gpu_size_outside_range", "gpu_illegal_read", "cpu_death_shell"):

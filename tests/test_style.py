@@ -27,6 +27,7 @@ ROOMS = (
     "commands",
     "ladder",
     "explain",
+    "explanation_schema",
     "code",
     "rules",
     "plan",

@@ -53,6 +53,8 @@ _TOLD_BY_RULE = ("nans",)
 _DECIDED = ("index", "package")
 """Families in which a settled finding leaves nothing to decide."""
 _TITLE = 70
+_PROGRAM = "a change of the program"
+"""What a step of a rule's own is called that changes the program."""
 
 
 def family_of(rule: str) -> str | None:
@@ -173,6 +175,7 @@ def _misleads(rung: Rung, situation: Situation) -> tuple[str, ...]:
 
 def _commands(rung: Rung, situation: Situation) -> Iterator[Command]:
     env = tuple((k, _filled(v, situation)) for k, v in rung.env)
+    change = _filled(rung.change, situation)
     again = situation.shown or Shown(SAME_COMMAND)
     known = situation.shown is not None
     compiling = rung.effect == "compile"
@@ -184,16 +187,16 @@ def _commands(rung: Rung, situation: Situation) -> Iterator[Command]:
         )
     elif not compiling:
         text = rung.form.replace("{command}", again.text)
-        yield Command("run", text, joined(again.env, env), known, rung.before, env)
+        yield Command("run", text, joined(again.env, env), known, rung.before, env, change)
     elif situation.compiles:
         env += rung.run_env
         text = rung.form.replace("{command}", again.text)
-        yield Command("compile", text, joined(again.env, env), known, rung.before, env)
+        yield Command("compile", text, joined(again.env, env), known, rung.before, env, change)
     else:
         first = situation.compile or Shown(COMPILES)
         text = rung.form.replace("{command}", first.text)
         found = situation.compile is not None
-        yield Command("compile", text, joined(first.env, env), found, rung.before, env)
+        yield Command("compile", text, joined(first.env, env), found, rung.before, env, change)
         if rung.rerun:
             yield Command("run", again.text, joined(again.env, rung.run_env), known, sets=rung.run_env)
     if rung.read is not None:
@@ -222,7 +225,9 @@ def _with_own(steps: list[Step], spare: list[Step], finding: Finding, situation:
 
 def _asks(step: Step, situation: Situation) -> int:
     """Return what a step asks for: one more run, a compile that would not be made otherwise, a change of the program."""
-    if any(c.text.startswith("<your ") for c in step.commands):
+    # What a rule itself asks to change is named for this failure, and worth more than it costs.
+    changes = step.name != _PROGRAM and any(c.change for c in step.commands)
+    if changes or any(c.text.startswith("<your ") for c in step.commands):
         return 2
     return int(step.recompile and not situation.compiles)
 
@@ -236,13 +241,21 @@ def _as_told(step: Step, experiment: Experiment) -> Step:
         return replace(
             step, commands=(replace(first, env=(*(dict(first.env) | told).items(),), sets=sets), *others)
         )
-    if experiment.env or first.before or any(word in experiment.command for word in ("<", "#")):
+    if (
+        experiment.env
+        or experiment.change
+        or first.before
+        or any(word in experiment.command for word in ("<", "#"))
+    ):
         return step
     return replace(step, commands=(replace(first, text=experiment.command, shown=True), *others))
 
 
 def stands_for(step: Step, experiment: Experiment) -> bool:
-    """Tell whether a step is what a rule names: the same variables, or the same program."""
+    """Tell whether a step is what a rule names: the same change, the same variables, or the same program."""
+    changes = {c.change for c in step.commands if c.change}
+    if experiment.change or changes:
+        return experiment.change in changes
     if not experiment.env:
         programs = {(c.before or c.text).split(" ")[0] for c in step.commands if c.phase != "read"}
         return experiment.command.split(" ")[0] in programs or step.name in experiment.command
@@ -262,9 +275,9 @@ def _same(name: str, wanted: str, given: str | None) -> bool:
 
 
 def _name(experiment: Experiment) -> str:
-    if experiment.env:
-        return "=".join(experiment.env[0])
-    return "a change of the program" if ": " in experiment.command else _title(experiment.command)
+    if experiment.change:
+        return _PROGRAM
+    return "=".join(experiment.env[0]) if experiment.env else _title(experiment.command)
 
 
 def _own(experiment: Experiment, situation: Situation) -> Step:
@@ -274,7 +287,16 @@ def _own(experiment: Experiment, situation: Situation) -> Step:
     return Step(
         _name(experiment),
         experiment.why,
-        (Command("compile" if compiling else "run", experiment.command, env, shown, sets=experiment.env),),
+        (
+            Command(
+                "compile" if compiling else "run",
+                experiment.command,
+                env,
+                shown,
+                sets=experiment.env,
+                change=experiment.change,
+            ),
+        ),
         experiment.takes_effect,
         compiling,
         "when compiling" if compiling else "in a new process",

@@ -285,7 +285,7 @@ _EAGER_AOTI = Rung(
     "nothing is compiled",
     "a change of the program; eager speed",
     "an ATen operator tests its own arguments",
-    form="<your program, with the eager model in place of the package, on the same inputs>",
+    change="the eager model in place of the package, on the same inputs",
     needs=("aoti",),
 )
 

@@ -83,7 +83,7 @@ RUNGS = (
         "the argument of torch.compile",
         "three runs",
         "torch/_dynamo/backends: eager, aot_eager",
-        form="<your program, with torch.compile(..., backend='eager'), then backend='aot_eager'>",
+        change="torch.compile(..., backend='eager'), then backend='aot_eager'",
         outcomes=(
             Outcome("backend='eager' fails", "Dynamo", ("AL602",), ("AL603", "AL608", "AL612", "AL607")),
             Outcome("only 'aot_eager' and inductor fail", "AOTAutograd: fake tensors, the backward", ("AL604", "AL605", "AL609"), ("AL602", "AL608")),

@@ -68,7 +68,7 @@ MEMORY = (
         "from the call on",
         "a stack an allocation",
         "torch/cuda/memory.py: _record_memory_history, _dump_snapshot",
-        form="<your program, with torch.cuda.memory._record_memory_history() at its start and torch.cuda.memory._dump_snapshot('memory.pickle') where it fails>",
+        change="torch.cuda.memory._record_memory_history() at its start and torch.cuda.memory._dump_snapshot('memory.pickle') where it fails",
         read="python -m torch.cuda._memory_viz trace_plot memory.pickle -o memory.html",
         misleads=("the file is a pickle: open only your own",),
         needs=("gpu",),

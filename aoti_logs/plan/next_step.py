@@ -120,4 +120,5 @@ def _experiment(step: Step, situation: Situation) -> Experiment:
         f"{step.when}; {step.proof}",
         step.misleads[0] if step.misleads else None,
         () if first.before else kept,
+        first.change,
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Rung:
     """One experiment of a family.
 
-    `form` is what is run, `{command}` in it the command of the log; without that it says in words what has to be changed. `before` is a command of the shell before it. Of a step that takes effect when compiling, `env`
+    `form` is what is run, `{command}` in it the command of the log; without that it says in words what is run. `change` says what has to be changed in the program first. `before` is a command of the shell before it. Of a step that takes effect when compiling, `env`
     is that of the compile and `run_env` that of the run after it. Texts may hold `{kernels}`, `{symbols}` and
     `{guard}`; a rung whose words this run does not have is left out.
 
@@ -32,6 +32,7 @@ class Rung:
     env: tuple[tuple[str, str], ...] = ()
     form: str = "{command}"
     before: str = ""
+    change: str = ""
     run_env: tuple[tuple[str, str], ...] = ()
     read: str | None = None
     outcomes: tuple[Outcome, ...] = ()

@@ -17,7 +17,8 @@ RUNGS = (
         "when it exports",
         "one export",
         "torch/export/_draft_export.py writes a report",
-        form="<your exporting script, with torch.export.draft_export(...) in place of torch.export.export(...)>",
+        change="torch.export.draft_export(...) in place of torch.export.export(...)",
+        rerun=False,
         outcomes=(Outcome("a report with several places", "all of them have to be changed", ("AL506", "AL605")),),
         misleads=("what it returns is right for values like the example's only",),
         needs=("exported",),
@@ -91,7 +92,7 @@ RUNGS = (
         "before the first compile of the function",
         "one compile",
         "torch/_dynamo/decorators.py: mark_dynamic",
-        form="<your program, with torch._dynamo.mark_dynamic(tensor, dim) before the call>",
+        change="torch._dynamo.mark_dynamic(tensor, dim) before the call",
         outcomes=(
             Outcome("it compiles once, and no more", "the size was the cause", ("AL501", "AL502"), ("AL504",)),
             Outcome("`ConstraintViolationError`", "a line fixes the size", ("AL505", "AL504")),

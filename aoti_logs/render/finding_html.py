@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aoti_logs.explain import Confidence
 from aoti_logs.render.names import ShortNames, short_path
 from aoti_logs.render.safe import clean
-from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line, deciding, letter_of
+from aoti_logs.render.text import CHANGE, FOLLOWS, RUN, STEPS, confidence_line, deciding, letter_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -187,7 +187,9 @@ class FindingHtml:
             )
             said = [f"takes effect {effect}; {experiment.why}", f"proof: {experiment.proof}"]
             said += [f"care: {experiment.care}"] if experiment.care else []
-            lines = [f"<code>{safe(experiment.line)}</code>", *map(self._within, said)]
+            change = [f"{CHANGE}: <code>{safe(experiment.change)}</code>"] if experiment.change else []
+            run = f"{RUN}: " if experiment.change else ""
+            lines = [*change, f"{run}<code>{safe(experiment.line)}</code>", *map(self._within, said)]
             yield "then" if number else "next", "<br>".join(lines)
         yield from (("fix", prose(fix)) for fix in self.finding.fixes)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.render.safe import clean
-from aoti_logs.render.text import confidence_line
+from aoti_logs.render.text import asked_lines, confidence_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def _message(finding: Finding) -> Iterator[str]:
         where = f" ({clean(link.place.source)}:{link.place.line})" if link.place is not None else ""
         yield f"{clean(link.step)}: {clean(link.text)}{where}"
     for experiment in finding.experiments[:1]:
-        yield f"next: {clean(experiment.line)}"
+        yield from map(clean, asked_lines(experiment, "next:"))
     yield from (f"fix: {clean(fix)}" for fix in finding.fixes)
 
 

@@ -9,7 +9,7 @@ from aoti_logs.explain import Confidence
 from aoti_logs.render.names import ShortNames
 from aoti_logs.render.private import without_names
 from aoti_logs.render.safe import clean
-from aoti_logs.render.text import FOLLOWS, STEPS, confidence_line
+from aoti_logs.render.text import CHANGE, FOLLOWS, RUN, STEPS, confidence_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,6 +132,10 @@ def _experiments(finding: Finding, names: ShortNames) -> Iterator[str]:
     for number, experiment in enumerate(finding.experiments):
         run = experiment.takes_effect == "run"
         effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
-        yield f"- **{'then' if number else 'next'}**: {_code(experiment.line)}, {effect}: {_text(experiment.why)}"
+        head = f"- **{'then' if number else 'next'}**: "
+        if experiment.change:
+            yield f"{head}{CHANGE}: {_code(experiment.change)}"
+            head = f"  - {RUN}: "
+        yield f"{head}{_code(experiment.line)}, {effect}: {_text(experiment.why)}"
         if experiment.care:
             yield f"  - care: {_text(names.within(experiment.care))}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aoti_logs.render.safe import clean
+from aoti_logs.render.text import asked_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def _nothing(explanation: Explanation) -> Iterator[str]:
     for warning in warnings:
         yield f"{warning.severity}[{warning.rule}]: {_cut(warning.title)}"
         for number, experiment in enumerate(warning.experiments, 1):
-            yield f"{number:2}. {clean(experiment.line)}"
+            yield from map(clean, asked_lines(experiment, f"{number:2}."))
             yield f"    {'tells:':<11}{_cut(experiment.why)}"
         if not warning.experiments:
             yield "  no experiment is known for this warning"
@@ -78,6 +79,8 @@ def _step(number: int, step: Step) -> Iterator[str]:
     yield f"{number:2}. {_cut(step.name)}{only}"
     for command in step.commands:
         head = {"compile": "compile:", "run": "run:", "read": "then read:"}[command.phase]
+        if command.change:
+            yield f"    {'change:':<11}{clean(command.change)}"
         # A command is never cut: half of one is worse than a long line.
         yield f"    {head:<11}{clean(command.line)}"
     effect = {

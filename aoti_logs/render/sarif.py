@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from aoti_logs.render.safe import clean
-from aoti_logs.render.text import confidence_line
+from aoti_logs.render.text import asked_lines, confidence_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,7 +89,7 @@ def _message(finding: Finding) -> Iterator[str]:
         yield from (f"because {_text(b)}" for b in verdict.because)
         yield from (f"to decide: {_text(d)}" for d in verdict.decide)
     for experiment in finding.experiments[:1]:
-        yield f"next: {_text(experiment.line)}"
+        yield from map(_text, asked_lines(experiment, "next:"))
     yield from (f"fix: {_text(fix)}" for fix in finding.fixes)
 
 

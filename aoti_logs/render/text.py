@@ -13,13 +13,15 @@ from aoti_logs.render.window import around, room, without_middle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from aoti_logs.explain import Explanation, Finding, Link, Verdict
+    from aoti_logs.explain import Experiment, Explanation, Finding, Link, Verdict
 
 _LONGEST = 400
 _LONGEST_COMMAND = 4000
 _FOLLOWING = 6
 _NOTES = 8
 _CALL = 130
+CHANGE, RUN = "change the program", "then run"
+"""Heads of an experiment that is a change of the program and a command."""
 FOLLOWS = "follows from it"
 STEPS = {
     "again": "told again",
@@ -139,7 +141,7 @@ def finding_lines(
     for number, experiment in enumerate(finding.experiments):
         run = experiment.takes_effect == "run"
         effect = "takes effect in a new process, no recompile" if run else "takes effect when compiling"
-        yield f"{'next:' if number == 0 else 'then:'} {_command(experiment.line)}"
+        yield from asked_lines(experiment, "next:" if number == 0 else "then:")
         yield f"      {effect}"
         yield f"      {_cut(experiment.why)}"
         yield f"      proof: {_cut(names.within(experiment.proof))}"
@@ -152,6 +154,14 @@ def finding_lines(
         width = max(len(short) for short, _ in legend)
         for number, (short, whole) in enumerate(legend):
             yield f"{'files:' if number == 0 else '      '} {clean(short):<{width}}  {clean(whole)}"
+
+
+def asked_lines(experiment: Experiment, head: str) -> Iterator[str]:
+    """Write what an experiment asks for: words and a command never share a line, which somebody may paste."""
+    if experiment.change:
+        yield f"{head} {CHANGE}: {_cut(experiment.change)}"
+        head = f"{' ' * len(head)} {RUN}:"
+    yield f"{head} {_command(experiment.line)}"
 
 
 def _verdicts(finding: Finding, names: ShortNames) -> Iterator[str]:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aoti_logs.commands import COMPILES
 from aoti_logs.explain import Experiment, Link
 from aoti_logs.parse.compiles.failure import Undecided
 from aoti_logs.rules.failure_case import Told
@@ -46,11 +47,12 @@ _GUARD = "GuardOnDataDependentSymNode"
 _DRAFT_SINCE = (2, 8)
 """The release that made it public (pytorch/pytorch#153219)."""
 _DRAFT = Experiment(
-    "<your exporting script, with torch.export.draft_export(...) in place of torch.export.export(...)>",
+    COMPILES,
     (),
     "compile",
     "goes on with the example's values and lists every such place with its line; torch has it since 2.8",
     "torch/export/_draft_export.py records each in its report",
+    change="torch.export.draft_export(...) in place of torch.export.export(...)",
 )
 
 

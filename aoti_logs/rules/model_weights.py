@@ -125,10 +125,11 @@ def _without_library(model: PackagedModel) -> bool:
 def full_update(command: str) -> Experiment:
     """Let AOTInductor compare the names of the weights that are given with those of the model."""
     return Experiment(
-        f"with model.load_constants(weights, check_full_update=True) in the program, before the model runs: {command}",
+        command,
         (),
         "run",
         "a weight that is left out is then refused by its name",
         "`assert_all_constants` in torch/csrc/inductor/aoti_runtime/model_container.h compares the names only when it is asked to",
         "buffers and constants of the trace that are left out are only warned of; shapes and dtypes are not compared",
+        change="model.load_constants(weights, check_full_update=True) before the model runs",
     )
