@@ -54,7 +54,7 @@ _PLACE = {
 _DECIDED = {Confidence.PROVEN, Confidence.LIKELY}
 _WORDED = {"said", "exception"}
 """Parts that a release of torch may word anew."""
-_SHOWN = ("assertion", "error", "kernel", "input", "size", "python", "trace")
+_SHOWN = ("assertion", "error", "kernel", "input", "size", "python", "reported", "trace")
 
 
 @dataclass(frozen=True)
