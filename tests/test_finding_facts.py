@@ -100,8 +100,8 @@ def test_the_call_that_met_a_lost_context_is_a_note_and_the_assert_is_the_cause(
     ]
     assert found[1].facts["raised_from"]["function"] == "createCublasHandle"
     assert [dict(e.env) for e in found[0].experiments] == [
-        {"CUDA_LAUNCH_BLOCKING": "1"},
         {"AOTI_RUNTIME_CHECK_INPUTS": "1"},
+        {"CUDA_LAUNCH_BLOCKING": "1"},
     ]
 
 

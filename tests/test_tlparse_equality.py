@@ -25,6 +25,7 @@ NAME = "the report of one trace does not say how the file of the trace was calle
 
 NOT_CARRIED: dict[str, dict[str, str]] = {
     "*": {"source": PLACE, "line": PLACE, "rank": NAME},
+    "buffers": {"released_line": PLACE},
     "traces": {
         "first_time": STRINGS,
         "last_time": EVENTS,
