@@ -2,7 +2,8 @@
 
 ## What it says
 Right before torch gives up on a condition on data (AL506) it prints, at DEBUG, the stack at which each value in
-that condition was made. The note names the value and the user's line there. Where the log has the exception
+that condition was made. The note names the value and the user's line there. A graph that is printed below it (stdout in
+the same log) ends at the condition, and shows the line that asks. Where the log has the exception
 too, its finding quotes the line, and there is no note.
 
 ## Why it matters
@@ -28,6 +29,7 @@ from aoti_logs.explain import Confidence, Finding, Link, Missing, Verdict
 from aoti_logs.parse.python.stack_text import StackLine, user_frame
 from aoti_logs.parse.sizes.shape_log import Origin, shapes_in
 from aoti_logs.parse.sizes.symbol import symbols_in_messages
+from aoti_logs.rules.printed_condition import printed_condition
 from aoti_logs.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -126,7 +128,17 @@ def _facts(origin: Origin) -> dict[str, Any]:
 def _finding(line: ShapeLine, origin: Origin, case: LogCase) -> Finding:
     message = line.message
     link = _link(line, origin)
-    title = f"tracing met a condition on a value that only data knows; {link.text}"
+    asked = printed_condition(line, origin.symbol)
+    title = f"tracing met a condition on a value that only data knows; {_made(origin)}"
+    chain = [link]
+    facts = {**_facts(origin), "compile_id": message.compile_id, "timestamp": message.time or None}
+    what = "the condition, and whether the program caught the exception"
+    if asked is not None:
+        title += f"; the graph so far ends at `{asked.expression}`"
+        text = f"{asked.expression}" + (f", asked at {asked.asked_at}" if asked.asked_at else "")
+        chain.append(Link("condition", text, asked.place, Confidence.LIKELY))
+        facts["expression"] = asked.expression
+        what = "the exception, and whether the program caught it"
     return Finding(
         rule="AL513",
         kind="data_dependent_origin",
@@ -134,18 +146,27 @@ def _finding(line: ShapeLine, origin: Origin, case: LogCase) -> Finding:
         severity="warning",
         confidence=Confidence.PROVEN,
         title=title,
-        facts={**_facts(origin), "compile_id": message.compile_id, "timestamp": message.time or None},
+        facts=facts,
         rank=message.rank if message.rank is not None else case.source.rank,
         log=case.source.name,
-        chain=(link,),
+        chain=tuple(chain),
         missing=(
             Missing(
-                "the condition, and whether the program caught the exception",
+                what,
                 "the exception that torch raises right after this message, on stderr of the same run",
             ),
         ),
         verdicts=(Verdict("AL513", title, Confidence.PROVEN),),
     )
+
+
+def _made(origin: Origin) -> str:
+    frame = _own_frame(origin)
+    if frame is None:
+        return f"{origin.symbol} is made in torch"
+    file = frame[0].replace("\\", "/").rpartition("/")[2]
+    code = f"`{frame[3]}` ({file}:{frame[1]})" if frame[3] else f"{file}:{frame[1]}"
+    return f"{origin.symbol} is made in what {code} runs"
 
 
 RULE = Rule("AL513", "data-origin", __doc__ or "")
