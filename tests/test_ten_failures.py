@@ -114,7 +114,7 @@ def test_a_weight_that_does_not_come_with_the_library_is_the_first_suspect_of_a_
     possible = [text for text in found.verdicts[0].because if text.startswith("possible")]
     assert "never loaded" in possible[0]
     assert "`item_scale`" in possible[0]
-    assert "load_constants(weights, check_full_update=True)" in found.experiments[0].command
+    assert "load_constants(weights, check_full_update=True)" in str(found.experiments[0].change)
 
 
 def test_weights_that_come_with_the_library_are_no_suspects_of_a_fault():
