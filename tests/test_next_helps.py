@@ -17,7 +17,7 @@ XPU = "/t/triton_helpers.py:248: unknown: global id: [1,0,0], local id: [2,0,0] 
 CUDA = "/t/triton_helpers.py:248: f: block: [0,0,0], thread: [3,0,0] Assertion `{}` failed.\n"
 INDEX = "/t/ccc.py:34: unknown: block: [0,0,0], thread: [1,0,0] Assertion `index out of bounds: 0 <= tmp4 < ks0` failed.\n"
 ASAN_PART = (
-    "    #45 0x55b8c14f7a2e in pyrun_simple_file /work/Python/pythonrun.c:450\n"
+    "    #45 0x55b8c14f7a2e in pyrun_simple_file /build/Python/pythonrun.c:450\n"
     "    #51 0x7f7771576d8f in __libc_start_call_main csu/../sysdeps/nptl/libc_start_call_main.h:58:16\n\n"
     "0x7f74c2494540 is located 0 bytes to the right of 5832000-byte region [0x7f74c1f04800,0x7f74c2494540)\n"
     "allocated by thread T0 here:\n    #0 0x7f777195b817 in posix_memalign (/usr/lib/asan.so+0xd0817)\n"
