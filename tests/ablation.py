@@ -145,9 +145,25 @@ def causes(folder: Path, log: str) -> list[aoti_logs.Finding]:
     return [f for f in aoti_logs.load(folder / log, context=folder).explain() if f.role == "cause"]
 
 
-def stronger(whole: list[aoti_logs.Finding], less: Without, found: list[aoti_logs.Finding]) -> list[str]:
-    """Say what the explanation with less evidence states beyond, or against, the one with all of it."""
-    said = [word for f in found for word in _against(f, whole, less)]
+def notes(folder: Path, log: str) -> list[aoti_logs.Finding]:
+    """Return what is told beside the causes."""
+    return [f for f in aoti_logs.load(folder / log, context=folder).explain() if f.role != "cause"]
+
+
+def stronger(
+    whole: list[aoti_logs.Finding],
+    less: Without,
+    found: list[aoti_logs.Finding],
+    noted: list[aoti_logs.Finding],
+) -> list[str]:
+    """Say what the explanation with less evidence states beyond, or against, the one with all of it.
+
+    Of a log without its first error the next one leads, in the words in which it was told as a note.
+    """
+    known = {(f.rule, f.kind, f.title) for f in noted} if less.of_log else set()
+    said = [
+        word for f in found if (f.rule, f.kind, f.title) not in known for word in _against(f, whole, less)
+    ]
     if not less.of_log and len(found) != len(whole):
         said.append(f"{len(found)} causes (were {len(whole)})")
     return said

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import aoti_logs
-from tests.ablation import ablations, causes, stronger, unnamed
+from tests.ablation import ablations, causes, notes, stronger, unnamed
 from tests.conftest import CORPUS
 
 FIXTURES = [
@@ -46,12 +46,12 @@ if ALL:
 
 def less_and_less(folder: Path, log: str, work: Path) -> tuple[list[str], int]:
     """Return what is wrong in the explanations with less evidence, and how many there were."""
-    whole = causes(folder, log)
+    whole, noted = causes(folder, log), notes(folder, log)
     wrong, n = [], 0
     for less in ablations(folder, log, work):
         n += 1
         found = causes(less.folder, log)
-        wrong += [f"without {less.name}: {word}" for word in stronger(whole, less, found)]
+        wrong += [f"without {less.name}: {word}" for word in stronger(whole, less, found, noted)]
         wrong += [
             f"without {less.name} it is not said how to record it: {u}" for u in unnamed(whole, less, found)
         ]
