@@ -81,7 +81,7 @@ def assert_finding(assertion: Assertion, events: LogEvents, source: Source) -> F
     injected = _is_injected(assertion)
     if injected:
         sureness = Confidence.LIKELY
-        title = f"an assert that torch injects for its own tests failed: {assertion.message}"
+        title = f"a device assert that torch injects for its own tests failed: {assertion.message}"
         because = (
             f'{_SWITCH} = "runtime_error" makes Inductor write it in place of `relu`; it fails for every value that is not 0',
         )
