@@ -43,6 +43,7 @@ PLACES = {
 OF_THE_TEXT = {
     *("message", "innermost", "inner_error", "chain", "reasons", "changed", "consequences", "terminate"),
     *("exception_type", "exception_types", "root_exception", "asynchronous", "frame_numbers"),
+    *("frames", "first_frame_symbol", "frames_without_symbol"),  # those of the stack that is left
 }
 """Facts that describe the log's own text."""
 SEEN_OTHERWISE = {
