@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from aoti_logs.code.packages.weights import ValueIn
 from aoti_logs.explain import Experiment, Link
@@ -76,8 +77,18 @@ class ModelWeights:
 _NOTHING_SAID = ModelWeights(None)
 
 
+_KNOWN: WeakKeyDictionary[Evidence, ModelWeights] = WeakKeyDictionary()
+"""The answers: one finding asks several times, and each answer reads every wrapper."""
+
+
 def model_weights(evidence: Evidence) -> ModelWeights:
     """Return what the package or wrapper at hand says; of several that do not agree nothing is said."""
+    if evidence not in _KNOWN:
+        _KNOWN[evidence] = _told(evidence)
+    return _KNOWN[evidence]
+
+
+def _told(evidence: Evidence) -> ModelWeights:
     # The same wrapper stands in a package and in the folder that it was compiled in; only the package may show where weights are.
     found: dict[bytes, ModelWeights] = {}
     for package in evidence.packages:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from aoti_logs.parse.graphs.graph import read_node_header
+
 if TYPE_CHECKING:
     from aoti_logs.parse.sizes.shape_log import ShapeLine
     from aoti_logs.sources.source import Place
@@ -17,9 +19,6 @@ _MESSAGE = re.compile(r"[VDIWEC]\d{4} \d\d:\d\d:|\[\d{4}-\d\d-\d\d |\$ |Tracebac
 _HEAD = re.compile(r"\s*def forward\(")
 _NODE = re.compile(r'\s*(?:sym_)?\w+: "Sym\((?P<value>.{1,400})\)" = ')
 _OTHER = re.compile(r"\s*\w+(?:: \".{0,400}\")? = ")
-_FILE = re.compile(
-    r"\s*# File: (?P<file>[^\n]{1,500}):(?P<line>\d{1,7}) in (?P<function>[^,]{1,200})(?:, code: (?P<code>.*))?$"
-)
 _COMPARED = re.compile(r"[<>]|==|!=|\b(?:Eq|Ne|Gt|Ge|Lt|Le)\(")
 _FAR = 400
 """So many lines below the message are looked at."""
@@ -38,8 +37,7 @@ def printed_condition(line: ShapeLine, symbol: str) -> PrintedCondition | None:
     message = line.message
     source = message.span.source
     begin = max(message.lines, default=line.line) + 1
-    inside, last, comment = False, None, None
-    asked: re.Match[str] | None = None
+    inside, last, comment, header = False, None, None, None
     for number in range(begin, min(begin + _FAR, len(source.lines) + 1)):
         text = source.line_text(number)
         if _MESSAGE.match(text) or (inside and _HEAD.match(text)):
@@ -47,17 +45,17 @@ def printed_condition(line: ShapeLine, symbol: str) -> PrintedCondition | None:
         inside = inside or _HEAD.match(text) is not None
         if not inside:
             continue
-        comment = _FILE.match(text) or comment
+        comment = text.strip() if text.lstrip().startswith("# File: ") else comment
         node = _NODE.match(text)
         if node is not None:
-            last, asked = (number, node["value"]), comment
+            last, header = (number, node["value"]), comment
         elif _OTHER.match(text):
             last = None
     if last is None or not _COMPARED.search(last[1]) or not re.search(rf"\b{re.escape(symbol)}\b", last[1]):
         return None
+    asked = read_node_header(header) if header is not None else None
     where = None
     if asked is not None:
-        where = f"{asked['file']}:{asked['line']} in {asked['function']}" + (
-            f": {asked['code']}" if asked["code"] else ""
-        )
+        function = f" in {asked.function}" if asked.function else ""
+        where = f"{asked.file}:{asked.line}{function}" + (f": {asked.code}" if asked.code else "")
     return PrintedCondition(last[1], where, source.place(last[0]))
